@@ -30,6 +30,7 @@ COPY --from=debian / /debian
 WORKDIR /debian
 RUN mkdir --parents /system/dev /system/proc /system/sys \
   && install --directory --mode=1777 /system/tmp \
+  && install --directory --mode=0777 /owned/data \
   && cp --archive --parents lib* usr/lib*/ld-linux-* usr/bin/perl usr/bin/setpriv \
     etc/group etc/os-release etc/passwd usr/lib/os-release \
     $(find usr/lib/*-linux-gnu -maxdepth 1 -regextype posix-extended -regex \
@@ -44,8 +45,9 @@ COPY --from=system /system/ /
 COPY --from=stripped /node /usr/local/bin/node
 # With a pinned hash: packages/yt-dlp-worker/src/ffmpeg/pinned-ffmpeg.ts.
 COPY --from=build --chmod=0755 /out/one-machine/ffmpeg /usr/local/bin/ffmpeg
-# Owned ahead: a new volume takes over the owner of the folder that it covers.
-COPY --from=build --chown=1000:1000 /out/one-machine/data/ /data/
+# A new volume takes over owner and mode of the folder that it covers: any user may run the image. Not `/owned/data/ /data/`, which
+# would leave the mode out.
+COPY --from=system --chown=1000:1000 /owned/ /
 # With the newest yt-dlp at the time of the build. Newer ones are installed into the volume.
 COPY --from=build /out/one-machine/app/ /app/
 

@@ -35,7 +35,7 @@ export default defineConfig({
   test: {
     reporters: ['default', './test/support/slowest-files-reporter.ts', './test/support/missing-programs-reporter.ts'],
     // Real processes share the cores, and half of the time of tests is spent waiting for deadlines and processes: generous
-    // bounds, two workers more than cores.
+    // bounds, and two workers more than cores. With more, a first resolve beside them exceeds its deadline on two cores.
     testTimeout: 180_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },

@@ -1,12 +1,12 @@
-import { rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import nodeEnvironment from '../stream-service/node-environment.json' with { type: 'json' };
 import nodeFlags from '../stream-service/node-flags.json' with { type: 'json' };
+import { type ResourceAnswer, resolveLink, streamOf } from './clients.ts';
 import type { Figure } from './figures.ts';
 import { makeMedia } from './media.ts';
-import { onExit } from './on-exit.ts';
 import { type BenchOrigin, startBenchOrigin } from './origin.ts';
 import { freePort, type Server, startServer } from './processes.ts';
 import { startHaproxy, startMediaflow, startNginxProxy } from './rivals.ts';
@@ -27,9 +27,8 @@ export interface Bench {
   readonly barePipe: Server;
   /** Bytes of each file of `media.ts`. */
   readonly sizes: Readonly<Record<string, number>>;
-  /** Resolves `/site/{name}` and gives the address of its best stream on a side. */
-  stream(name: string, side?: 'video' | 'audio'): Promise<string>;
-  /** Resolves a link. @throws unless it answers 200 */
+  /** Resolves `/site/{name}` and gives the address of its best stream. */
+  stream(name: string): Promise<string>;
   resolve(link: string): Promise<ResourceAnswer>;
   close(): Promise<void>;
 }
@@ -37,14 +36,6 @@ export interface Bench {
 export type Case = (bench: Bench) => AsyncIterable<Figure>;
 /** Starts what it needs by itself. */
 export type StandaloneCase = () => AsyncIterable<Figure>;
-
-interface Side {
-  readonly bestQualityKey: string | null;
-  readonly urlType?: 'Media' | 'Combined';
-}
-export interface ResourceAnswer {
-  readonly mediaItems: readonly { readonly video?: Side; readonly audio?: Side }[];
-}
 
 /** Starts the origin, the service and its rivals, each in its own process. @throws after closing those started */
 export async function startBench(): Promise<Bench> {
@@ -68,15 +59,6 @@ export async function startBench(): Promise<Bench> {
 /** @param keep registers a server to be closed */
 async function startAll(keep: <T extends Pick<Server, 'close'>>(server: T) => T) {
   const origin = keep(await startBenchOrigin());
-  const data = await mkdtemp(join(tmpdir(), 'bench-data-'));
-  const removeData = () => rmSync(data, { recursive: true, force: true });
-  const unregister = onExit(removeData);
-  keep({
-    close: async () => {
-      unregister();
-      removeData();
-    },
-  });
   const nginx = keep(await startNginxProxy(origin, false));
   const tunedNginx = keep(await startNginxProxy(origin, true));
   const haproxy = keep(await startHaproxy(origin));
@@ -89,13 +71,8 @@ async function startAll(keep: <T extends Pick<Server, 'close'>>(server: T) => T)
       { port: pipePort },
     ),
   );
-  const service = keep(
-    await startReelay(`${origin.host},${origin.secure.host}`, data, {
-      NODE_EXTRA_CA_CERTS: origin.secure.certificate,
-    }),
-  );
-
-  const resolveLink = (link: string) => resolveBy(service, link);
+  const env = { NODE_EXTRA_CA_CERTS: origin.secure.certificate };
+  const service = keep(await startReelay(`${origin.host},${origin.secure.host}`, env));
   return {
     origin,
     service,
@@ -104,40 +81,34 @@ async function startAll(keep: <T extends Pick<Server, 'close'>>(server: T) => T)
     haproxy,
     mediaflow,
     barePipe,
-    resolve: resolveLink,
-    async stream(name: string, side: 'video' | 'audio' = 'video') {
-      const { mediaItems } = await resolveLink(`${origin.baseUrl}/site/${name}`);
-      const { bestQualityKey, urlType } = mediaItems[0]?.[side] ?? {};
-      if (!bestQualityKey) throw new Error(`${name} has no ${side}`);
-      return `${service.baseUrl}/api/Stream/${urlType}/${bestQualityKey}`;
-    },
+    resolve: (link: string) => resolveLink(service, link),
+    stream: (name: string) => streamOf(service, `${origin.baseUrl}/site/${name}`),
   };
 }
 
-/** @throws unless the service answers 200 */
-export async function resolveBy({ baseUrl }: Server, link: string): Promise<ResourceAnswer> {
-  const response = await fetch(`${baseUrl}/api/Fetch/GetResource?${new URLSearchParams({ url: link })}`);
-  if (!response.ok) throw new Error(`${response.status} for ${link}: ${await response.text()}`);
-  return (await response.json()) as ResourceAnswer;
+/** The service under measurement, and the folder of its table. */
+export interface Reelay extends Server {
+  readonly dataDir: string;
 }
 
 /**
  * The service in a process of its own, with its tools in place.
  * @param hosts what it may reach, `host:port`, separated by commas
- * @param data folder for its table
  */
-export async function startReelay(hosts: string, data: string, env: NodeJS.ProcessEnv = {}): Promise<Server> {
+export async function startReelay(hosts: string, env: NodeJS.ProcessEnv = {}): Promise<Reelay> {
   const port = await freePort();
+  const dataDir = await mkdtemp(join(tmpdir(), 'bench-data-'));
   // As it is started to serve (local/bootstrap.mjs).
   const args = [...nodeFlags, resolve(import.meta.dirname, 'service-process.ts')];
   const service = await startServer(process.execPath, args, {
     port,
+    folder: dataDir,
     env: {
       ...nodeEnvironment,
       NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../node_modules/.cache/node'),
       PORT: String(port),
       HOST: '127.0.0.1',
-      DATA_DIR: data,
+      DATA_DIR: dataDir,
       TOOLS_DIR: join(DATA_DIR, 'tools'),
       TOOLS_UPDATE_HOURS: '0',
       EGRESS_ALLOW: hosts,
@@ -149,7 +120,7 @@ export async function startReelay(hosts: string, data: string, env: NodeJS.Proce
   });
   try {
     await available(service);
-    return service;
+    return { ...service, dataDir };
   } catch (error) {
     await service.close();
     throw error;
@@ -164,7 +135,7 @@ async function available({ baseUrl }: Server): Promise<void> {
       maintenance: string | null;
     };
     if (isHealthy && maintenance === null) return;
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await sleep(200);
   }
   throw new Error('The service did not become available');
 }

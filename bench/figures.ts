@@ -3,10 +3,11 @@ export interface Figure {
   readonly what: string;
   /** Medians, in `unit`. */
   readonly ours: number;
-  readonly rival: number;
-  readonly rivalName: string;
-  readonly unit: string;
-  /** Goal of `ours` divided by `rival`, or of `ours` where `rival` is NaN. */
+  /** Absent where nothing is compared. */
+  readonly rival?: number;
+  readonly rivalName?: string;
+  readonly unit?: string;
+  /** Goal of `ours` divided by `rival`, or of `ours` where there is no rival. */
   readonly atLeast?: number;
   readonly atMost?: number;
 }
@@ -51,19 +52,18 @@ export function table(figures: readonly Figure[]): string {
 
 /** Whether the figure reaches its goal. */
 export function reached({ ours, rival, atLeast = -Infinity, atMost = Infinity }: Figure): boolean {
-  const figure = Number.isNaN(rival) ? ours : ours / rival;
+  const figure = rival === undefined ? ours : ours / rival;
   return figure >= atLeast && figure <= atMost;
 }
 
 function row(figure: Figure): string[] {
-  const { what, ours, rival, rivalName, unit, atLeast, atMost } = figure;
-  const alone = Number.isNaN(rival);
+  const { what, ours, rival, rivalName, unit = '', atLeast, atMost } = figure;
   return [
     what,
     short(ours),
-    alone ? '' : `${short(rival)} (${rivalName})`,
+    rival === undefined ? '' : `${short(rival)} (${rivalName})`,
     unit,
-    alone ? '' : short(ours / rival),
+    rival === undefined ? '' : short(ours / rival),
     atLeast !== undefined ? `≥ ${short(atLeast)}` : atMost !== undefined ? `≤ ${short(atMost)}` : '',
     atLeast === undefined && atMost === undefined ? '' : reached(figure) ? 'reached' : 'MISSED',
   ];

@@ -8,7 +8,7 @@ const MEDIA_BYTES = 64 * 1024 * 1024;
 const ZEROS = Buffer.alloc(MEDIA_BYTES);
 
 /** The files of `test/attacks` that are as large as their readers accept, and the items that have them, by path. */
-export interface HostileItems {
+interface HostileItems {
   /** Names of items, for `/site/{name}`. */
   readonly names: readonly string[];
   /** Answers the test extractor. */

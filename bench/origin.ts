@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,15 +22,20 @@ export interface BenchOrigin extends Server {
 }
 
 export interface Format {
-  readonly id: string;
-  /** Path on the origin, or the whole URL. */
-  readonly path: string;
-  readonly vcodec: string;
-  readonly acodec: string;
-  readonly bytes: number;
-  readonly height?: number;
+  /** A file of `media.ts`. */
+  readonly file: string;
+  readonly holds: 'video' | 'audio' | 'both';
+  /** Where it is: a path on the origin, or a URL. @default '/media/' */
+  readonly folder?: string;
+  /** Each language has an address of its own. */
   readonly language?: string;
 }
+
+/** A video and its audio as formats of their own. */
+export const pairOf = (video: string, audio: string): readonly Format[] => [
+  { file: video, holds: 'video' },
+  { file: audio, holds: 'audio' },
+];
 
 /** The same nginx feeds every rival, so that the source is never what differs. `/slow/` gives each connection 4 MB/s. */
 export async function startBenchOrigin(): Promise<BenchOrigin> {
@@ -60,16 +65,15 @@ export async function startBenchOrigin(): Promise<BenchOrigin> {
         uploader: 'Bench',
         duration: durationSeconds,
         chapters,
-        formats: formats.map(({ id, path, vcodec, acodec, bytes, height, language }) => ({
-          format_id: id,
-          url: new URL(path, nginx.baseUrl).href,
-          ext: path.replace(/\?.*/, '').split('.').pop(),
+        formats: formats.map(({ file, holds, folder = '/media/', language }) => ({
+          format_id: language ?? holds,
+          url: new URL(`${folder}${file}?${language ?? ''}`, nginx.baseUrl).href,
+          ext: file.split('.').pop(),
           protocol: 'http',
-          vcodec,
-          acodec,
-          height,
+          vcodec: holds === 'audio' ? 'none' : 'avc1.42c01f',
+          acodec: holds === 'video' ? 'none' : 'mp4a.40.2',
           language,
-          filesize: bytes,
+          filesize: statSync(join(MEDIA_DIR, file)).size,
         })),
       };
       await writeFile(join(root, 'site-api', name), JSON.stringify({ info }));

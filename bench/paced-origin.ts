@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { OriginHandler } from '../test/origin/handler.ts';
+import { json } from '../test/origin/respond.ts';
+import { startOrigin } from '../test/origin/server.ts';
 import { MEDIA_DIR } from './media.ts';
 
 /** Before each response, as of a server on another continent. */
@@ -14,7 +16,7 @@ const BYTES_PER_SECOND = 16_000_000;
 const CHUNK_BYTES = 64 * 1024;
 
 /** A site whose items are files of the same bytes, each sent at a limited rate. */
-export interface PacedOrigin {
+interface PacedOrigin {
   readonly host: string;
   /** The size of each file. */
   readonly bytes: number;
@@ -56,7 +58,7 @@ export async function startPacedOrigin(): Promise<PacedOrigin> {
     return { info: { ...common, _type: 'playlist', entries } };
   };
 
-  const send = async ({ url = '', headers }: IncomingMessage, response: ServerResponse) => {
+  const send: OriginHandler = async ({ path: file, request: { headers }, response }) => {
     await sleep(LATENCY_MS);
     const [, from = '0', to = ''] = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? '') ?? [];
     const first = Number(from);
@@ -70,8 +72,8 @@ export async function startPacedOrigin(): Promise<PacedOrigin> {
     });
     for (let at = first; at < end && !response.destroyed; at += CHUNK_BYTES) {
       const chunk = bytes.subarray(at, Math.min(at + CHUNK_BYTES, end));
-      const due = Math.max(continueAt.get(url) ?? 0, performance.now());
-      continueAt.set(url, due + (chunk.length / BYTES_PER_SECOND) * 1000);
+      const due = Math.max(continueAt.get(file) ?? 0, performance.now());
+      continueAt.set(file, due + (chunk.length / BYTES_PER_SECOND) * 1000);
       const waitMs = due - performance.now();
       if (waitMs > 1) await sleep(waitMs);
       if (!response.write(chunk)) await drained(response);
@@ -79,15 +81,16 @@ export async function startPacedOrigin(): Promise<PacedOrigin> {
     response.end();
   };
 
-  const server = createServer(async (request, response) => {
-    const [, place = '', name = ''] = request.url?.split('/') ?? [];
-    if (place === 'media') return send(request, response);
-    await sleep(PAGE_LATENCY_MS);
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify(describe(name, `http://${request.headers.host}`)));
+  const { host, close } = await startOrigin({
+    mediaDir: MEDIA_DIR,
+    mounts: {
+      '/media/': send,
+      '/site-api/': async (exchange) => {
+        await sleep(PAGE_LATENCY_MS);
+        json(exchange, describe(exchange.path, exchange.url.origin));
+      },
+    },
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   return {
     host,
@@ -100,10 +103,6 @@ export async function startPacedOrigin(): Promise<PacedOrigin> {
       page: `http://${host}/site-api/${list}-${number}`,
       file: `http://${host}/media/${list}-${number}.mp4`,
     }),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close,
   };
 }

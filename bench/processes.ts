@@ -84,7 +84,7 @@ export async function startServer(
 /** Where the system can do it (Linux), a program is signalled to exit when its parent is killed. */
 const UNTIL_WE_END = existsSync('/usr/bin/setpriv') ? ['/usr/bin/setpriv', '--pdeathsig', 'TERM', '--'] : [];
 
-export interface Tls {
+interface Tls {
   readonly port: number;
   /** Paths of PEM files. */
   readonly certificate: string;

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createFaultHandler, type Fault, type FaultHandler } from '../test/origin/faults.ts';
+import { json } from '../test/origin/respond.ts';
+import { startOrigin } from '../test/origin/server.ts';
 import { MEDIA_DIR } from './media.ts';
 
 const ALWAYS = Number.POSITIVE_INFINITY;
@@ -41,7 +41,7 @@ export interface SoakOrigin {
   link(fault: string): string;
   /** Enables the faults. */
   begin(): void;
-  readonly connections: () => Promise<number>;
+  connections(): number;
   close(): Promise<void>;
 }
 
@@ -50,45 +50,36 @@ export async function startSoakOrigin(): Promise<SoakOrigin> {
   const handlers = new Map<string, FaultHandler>();
   let recurrence: NodeJS.Timeout | undefined;
 
-  const describe = (fault: string, base: string) => {
-    handlers.get(fault)?.renew();
-    const file = { url: `${base}/media/${fault}`, ext: 'mp4', protocol: 'http' };
-    const formats = [{ ...file, format_id: 'both', vcodec: 'avc1.42c00d', acodec: 'mp4a.40.2', height: 180 }];
-    return { info: { id: fault, title: fault, uploader: 'Soak', formats } };
-  };
-
-  const server = createServer((request, response) => {
-    const [, place = '', fault = ''] = request.url?.split('/') ?? [];
-    if (place === 'site-api') {
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify(describe(fault, `http://${request.headers.host}`)));
-      return;
-    }
-    const how = recurrence ? FAULTS[fault] : undefined;
-    const handler = handlers.get(fault) ?? createFaultHandler({ bytes, fault: how });
-    handlers.set(fault, handler);
-    handler(request, response);
+  const origin = await startOrigin({
+    mediaDir: MEDIA_DIR,
+    mounts: {
+      '/site-api/': (exchange) => {
+        const { path: fault, url } = exchange;
+        handlers.get(fault)?.renew();
+        const file = { url: `${url.origin}/media/${fault}`, ext: 'mp4', protocol: 'http' };
+        const formats = [{ ...file, format_id: 'both', vcodec: 'avc1.42c00d', acodec: 'mp4a.40.2', height: 180 }];
+        json(exchange, { info: { id: fault, title: fault, uploader: 'Soak', formats } });
+      },
+      '/media/': ({ path: fault, request, response }) => {
+        const handler = handlers.get(fault) ?? createFaultHandler({ bytes, fault: recurrence && FAULTS[fault] });
+        handlers.set(fault, handler);
+        handler(request, response);
+      },
+    },
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   return {
-    host,
+    host: origin.host,
     bytes,
-    link: (fault) => `http://${host}/site/${fault}`,
+    link: (fault) => origin.url(`/site/${fault}`),
     begin() {
       handlers.clear();
       recurrence = setInterval(() => handlers.clear(), RECURRENCE_MS);
     },
-    connections: () =>
-      new Promise((resolve, reject) =>
-        server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
-      ),
-    close: () =>
-      new Promise((resolve) => {
-        clearInterval(recurrence);
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    connections: () => origin.connections,
+    close() {
+      clearInterval(recurrence);
+      return origin.close();
+    },
   };
 }

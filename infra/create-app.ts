@@ -2,7 +2,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, type Environment, Stack, Tags, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { checkPlace, type Deployment, profileOf, readContext } from './config/index.ts';
+import {
+  CLOUDFRONT_REGION,
+  checkPlace,
+  type Deployment,
+  firewallStackNameOf,
+  profileOf,
+  readContext,
+  stackNameOf,
+} from './config/index.ts';
 import { Firewall } from './constructs/edge/index.ts';
 import { ReelayStack } from './reelay-stack.ts';
 
@@ -17,8 +25,6 @@ export interface AppOptions {
   readonly outdir?: string;
 }
 
-/** WAF web ACLs for CloudFront exist only here. */
-const CLOUDFRONT_REGION = 'us-east-1';
 const ROOT = join(import.meta.dirname, '..');
 
 /**
@@ -31,9 +37,8 @@ export function createApp({ bundleDir, context = {}, env, outdir }: AppOptions):
   const settings = readContext(app.node.getAllContext());
   checkPlace(settings, env ?? {});
   const deployment = { settings, profile: profileOf(settings), bundleDir };
-  const name = `reelay-${settings.stage}`;
-  const firewall = createFirewall(app, name, deployment, env);
-  new ReelayStack(app, name, {
+  const firewall = createFirewall(app, deployment, env);
+  new ReelayStack(app, stackNameOf(settings), {
     deployment,
     description: `Reelay ${version()}, stage ${settings.stage}, profile ${settings.profile}`,
     ...(env && { env }),
@@ -48,12 +53,11 @@ export function createApp({ bundleDir, context = {}, env, outdir }: AppOptions):
 /** The firewall in a stack of its own; undefined when none is needed or the main stack contains it. */
 function createFirewall(
   app: App,
-  name: string,
-  { profile }: Pick<Deployment, 'profile'>,
+  { profile, settings }: Pick<Deployment, 'profile' | 'settings'>,
   env?: Environment,
 ): Firewall | undefined {
   if (!profile.firewall || !env?.region || env.region === CLOUDFRONT_REGION) return undefined;
-  const stack = new Stack(app, `${name}-edge-${env.region}`, {
+  const stack = new Stack(app, firewallStackNameOf(settings, env.region), {
     description: 'Reelay: resources of CloudFront that must be in us-east-1',
     env: { ...env, region: CLOUDFRONT_REGION },
     crossRegionReferences: true,

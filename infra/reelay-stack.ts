@@ -5,7 +5,7 @@ import { useStackLogGroups } from './constructs/shared/index.ts';
 import { Reelay } from './reelay.ts';
 
 export interface ReelayStackProps extends StackProps {
-  readonly deployment: Pick<Deployment, 'settings' | 'profile' | 'bundleDir'>;
+  readonly deployment: Deployment;
   /** ARN of a firewall in another stack; otherwise this stack creates it and must be in us-east-1. */
   readonly firewall?: string;
 }

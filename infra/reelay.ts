@@ -1,33 +1,28 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { CfnOutput, CfnResource, CfnRule, Fn, Stack, Token } from 'aws-cdk-lib';
 import { KeyValueStore } from 'aws-cdk-lib/aws-cloudfront';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { IVpc } from 'aws-cdk-lib/aws-ec2';
 import { Construct } from 'constructs';
 import { SettingError } from '../core/config/index.ts';
-import { checkPlace, type Deployment, type DeploymentSettings, profileOf, readContext } from './config/index.ts';
+import {
+  CLOUDFRONT_REGION,
+  checkPlace,
+  type Deployment,
+  type DeploymentSettings,
+  profileOf,
+  readContext,
+} from './config/index.ts';
 import { Api } from './constructs/api/index.ts';
 import { AccessKeys, EdgeDistribution, Firewall, OriginSecret, Page } from './constructs/edge/index.ts';
 import { Monitoring } from './constructs/monitoring/index.ts';
-import { checkTable, regionalName, StateTable } from './constructs/shared/index.ts';
-import {
-  BALANCED_TRUSTED_PROXIES,
-  BalancedStreamHost,
-  ON_DEMAND_TRUSTED_PROXIES,
-  OnDemandStreamHost,
-  type StreamDependencies,
-  StreamNetwork,
-  StreamTask,
-} from './constructs/stream-host/index.ts';
+import { checkTable, regionalName, StateTable, suppressWildcards } from './constructs/shared/index.ts';
+import { BalancedStreamHost, OnDemandStreamHost, StreamNetwork, StreamTask } from './constructs/stream-host/index.ts';
 import { Tools, ToolUpdates } from './constructs/tools/index.ts';
 
 /** The settings of a deployment (docs/settings.md), each with its default, and where its code is. */
 export interface ReelayProps extends Partial<DeploymentSettings> {
-  /** Folder of the bundles: `functions/<name>`, `stream-service`. `bundle` writes them. */
+  /** Folder of the bundles, which `bundle` writes, and of the page in `web`. */
   readonly bundleDir: string;
-  /** Folder of the built page. @default `web` in `bundleDir`, or a page that says that it was not built */
-  readonly pageDir?: string;
   /** ARN of a web ACL in us-east-1. @default `public` creates one, and its stack must then be in us-east-1 */
   readonly firewall?: string | undefined;
   /**
@@ -44,20 +39,11 @@ export interface ReelayProps extends Partial<DeploymentSettings> {
   readonly table?: ITable;
 }
 
-const PAGE_HEADERS_FILE = join(import.meta.dirname, '..', 'web', 'security-headers.json');
-
-const PLACEHOLDER_PAGE = join(import.meta.dirname, 'placeholder-page');
-
 /**
  * CloudFront rejects updates of a VPC origin that is in use, tag changes included. A tagged CloudFront function fails its
  * creation in some accounts with 409 (CloudFormation coverage roadmap, 2508).
  */
 const UNTAGGED_TYPES = ['AWS::CloudFront::VpcOrigin', 'AWS::CloudFront::Function'];
-
-function pageIn(bundleDir: string): string {
-  const folder = join(bundleDir, 'web');
-  return existsSync(folder) ? folder : PLACEHOLDER_PAGE;
-}
 
 /**
  * The whole service behind one base URL: state table, tools layer, stream host, HTTP API, page, CloudFront distribution and
@@ -69,32 +55,23 @@ export class Reelay extends Construct {
   readonly baseUrl: string;
   readonly table: ITable;
 
-  constructor(
-    scope: Construct,
-    id: string,
-    { bundleDir, pageDir, firewall, vpc, table: givenTable, ...given }: ReelayProps,
-  ) {
+  constructor(scope: Construct, id: string, { bundleDir, firewall, vpc, table: givenTable, ...given }: ReelayProps) {
     super(scope, id);
     const settings = readContext(given);
     const { account, region } = Stack.of(this);
     const known = (value: string) => (Token.isUnresolved(value) ? '' : value);
     checkPlace(settings, { account: known(account), region: known(region) });
     const profile = profileOf(settings);
-    const deployment: Deployment = {
-      settings,
-      profile,
-      bundleDir,
-      pageDir: pageDir ?? pageIn(bundleDir),
-      pageHeadersFile: PAGE_HEADERS_FILE,
-    };
+    const deployment: Deployment = { settings, profile, bundleDir };
     checkGiven(settings, givenTable);
     const table = givenTable ?? new StateTable(this, 'Table', { ...profile, isRetained: settings.retainTable });
     this.table = table;
     const originSecret = new OriginSecret(this, 'OriginSecret', { deployment, table });
     const tools = new Tools(this, 'Tools', { deployment, table, secretRevision: originSecret.revision });
 
-    const fargate = this.#createTask({ deployment, table, tools }, vpc);
     const isOnDemand = profile.streamHost === 'on-demand';
+    const network = new StreamNetwork(this, 'Network', { withBalancerSubnets: !isOnDemand, ...settings, vpc });
+    const task = new StreamTask(this, 'Task', { deployment, table, tools, network });
     const { accessKeysSecret } = settings;
     // A function has one store at most. It also has the flag of the cost guard.
     const keyValueStore = new KeyValueStore(this, isOnDemand ? 'TaskAddress' : 'EdgeStore', {
@@ -104,7 +81,7 @@ export class Reelay extends Construct {
       ? new AccessKeys(this, 'AccessKeys', { deployment, keyValueStore, secretArn: accessKeysSecret })
       : undefined;
     const onDemand = isOnDemand
-      ? new OnDemandStreamHost(this, 'Streams', { deployment, ...fargate, table, keyValueStore })
+      ? new OnDemandStreamHost(this, 'Streams', { deployment, network, task, table, keyValueStore })
       : undefined;
     const api = new Api(this, 'Api', {
       deployment,
@@ -113,12 +90,9 @@ export class Reelay extends Construct {
       originSecrets: originSecret.accepted,
       ...(onDemand && { wake: onDemand.wake }),
     });
-    const balanced =
-      profile.streamHost === 'balanced'
-        ? new BalancedStreamHost(this, 'Streams', { deployment, ...fargate, toolsInstalled: api.toolsInstalled })
-        : undefined;
-    const host = balanced ?? onDemand;
-    if (!host) throw new Error('A profile has one stream host');
+    const host =
+      onDemand ??
+      new BalancedStreamHost(this, 'Streams', { deployment, network, task, toolsInstalled: api.toolsInstalled });
     const updates = new ToolUpdates(this, 'ToolUpdates', {
       tools,
       resolver: api.resolver,
@@ -147,15 +121,8 @@ export class Reelay extends Construct {
       updates,
       edge,
       keyValueStore,
-      functions: [
-        ...api.functions,
-        ...(onDemand ? onDemand.functions : []),
-        ...(accessKeys ? [accessKeys.function] : []),
-      ],
-      // The alarm on errors of the API covers the resolver too; the first ten alarms of an account are free.
-      criticalFunctions: onDemand ? [onDemand.wake, onDemand.register] : [api.resolver],
-      ...(balanced && { balanced }),
-      ...(onDemand && { wake: onDemand.wake }),
+      accessKeys,
+      ...(host instanceof BalancedStreamHost ? { balanced: host } : { onDemand: host }),
     });
     new CfnOutput(this, 'BaseUrl', { description: 'Base URL of the service', value: edge.baseUrl });
     // Read by infra/cli, which refuses to change them unless they are named.
@@ -169,32 +136,14 @@ export class Reelay extends Construct {
     // Tags are set by the app, by the stack, or by an app that contains this construct.
     for (const resource of this.node.findAll().filter(CfnResource.isCfnResource))
       if (UNTAGGED_TYPES.includes(resource.cfnResourceType)) resource.addPropertyDeletionOverride('Tags');
-  }
-
-  /** Network and task definition of the hosts on Fargate. */
-  #createTask(dependencies: StreamDependencies, vpc: IVpc | undefined) {
-    const { settings, profile } = dependencies.deployment;
-    const isBalanced = profile.streamHost === 'balanced';
-    const network = new StreamNetwork(this, 'Network', {
-      withBalancerSubnets: isBalanced,
-      logDays: settings.logDays,
-      ...(settings.zones && { zones: settings.zones }),
-      ...(vpc && { vpc }),
-    });
-    const task = new StreamTask(this, 'Task', {
-      ...dependencies,
-      network,
-      trustedProxies: isBalanced ? BALANCED_TRUSTED_PROXIES : ON_DEMAND_TRUSTED_PROXIES,
-      idleMinutes: isBalanced ? 0 : settings.idleMinutes,
-    });
-    return { network, task };
+    suppressWildcards(this);
   }
 
   #firewallHere(limits: Readonly<{ resolves: number; streams: number }>): string {
     new CfnRule(this, 'FirewallRegion', {
       assertions: [
         {
-          assert: Fn.conditionEquals(Stack.of(this).region, 'us-east-1'),
+          assert: Fn.conditionEquals(Stack.of(this).region, CLOUDFRONT_REGION),
           assertDescription:
             'Without a region at synthesis the firewall is in this stack, which then must be in us-east-1',
         },

@@ -29,7 +29,9 @@ export async function runService(prebuilt?: PrebuiltParts): Promise<void> {
     onNotice: terminal.say,
     prebuilt,
   }).catch(fail);
-  terminal.say(`Reelay ${service.version} listening on ${service.baseUrl}`);
+  const { version, baseUrl, networkUrl } = service;
+  terminal.say(`Reelay ${version} listening on ${baseUrl}`);
+  if (networkUrl && networkUrl !== baseUrl) terminal.say(`Other devices open ${networkUrl}`);
 
   shutdownOnSignals(terminal, service.close);
 

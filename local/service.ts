@@ -24,9 +24,11 @@ import {
   clientOfRequest,
   createAcceptRequest,
   createGateway,
+  createReadProxies,
   createRequestLimit,
   createRequireAccess,
   isStreamPath,
+  LinkingResponse,
   type RequestLimit,
   reachableUrl,
 } from './gateway/index.ts';
@@ -49,26 +51,31 @@ export interface ServiceOptions {
   readonly lookup?: Lookup;
   /** Whether to serve the page. @default true */
   readonly hasPage?: boolean;
-  /** What a container image has in place. Absent parts are built, looked up or fetched. */
-  readonly prebuilt?: PrebuiltParts;
+  /** What an image or a package has in place. Absent parts are built, looked up or fetched. */
+  readonly prebuilt?: PrebuiltParts | undefined;
+  /** Passes requests on to the listener, from a server of the caller that takes the place of one on `HOST` and `PORT`. */
+  readonly mount?: (listener: RequestListener) => void;
   /** How long running streams may take to finish at shutdown. @default 30 */
   readonly drainSeconds?: number;
 }
 
-/** Folders of a container image. */
+/** Folders of an image or a package. */
 export interface PrebuiltParts {
   /** The built page. */
   readonly pageDir: string;
   /** The files of Swagger UI. */
   readonly swaggerDir: string;
-  /** An unpacked release of yt-dlp. A newer one in the folder of the tools comes first. */
-  readonly ytDlpDir: string;
+  /** An unpacked release of yt-dlp, which an image has. A newer one in the folder of the tools comes first. */
+  readonly ytDlpDir?: string;
 }
 
 /** Reelay on one machine and one port. */
 export interface Service {
   readonly version: string;
+  /** Empty on a server of the caller. */
   readonly baseUrl: string;
+  /** Where other devices reach it; undefined where they cannot. */
+  readonly networkUrl: string | undefined;
   /** Settles when the tools are installed. @throws ToolUnavailable */
   readonly ready: Promise<ToolsInPlace>;
   /** Lets running streams finish within the drain time, then ends all that was started. */
@@ -82,7 +89,9 @@ export interface Service {
  */
 export const startService = (options: ServiceOptions): Promise<Service> =>
   startWithShutdown(async (shutdown) => {
-    const { settings, pluginDirs, lookup, drainSeconds, hasPage = true, prebuilt } = options;
+    const { pluginDirs, lookup, drainSeconds, hasPage = true, prebuilt, mount } = options;
+    const { publicUrl, basePath } = options.settings;
+    const settings = { ...options.settings, publicUrl: publicUrl && publicUrl + basePath };
     const { log: plainLog = silentLog } = options;
     const version = `v${packageFile.version}`;
     const metrics = await openMetrics(settings, { version, log: plainLog, shutdown });
@@ -116,13 +125,12 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
     );
     const gateway = createGateway({
       trustedProxies: settings.trustedProxies,
-      ...createFunctions({
+      handler: createFunctions({
         state,
         resolver,
         version: packageFile.version,
         environment: settings.environment,
-        // A container knows its own network alone.
-        reachableUrl: () => (prebuilt ? settings.publicUrl : reachableUrl({ ...settings, ...listeningOn(server) })),
+        reachableUrl: () => networkUrl(),
         activity: tools.activity,
         publicUrl: settings.publicUrl,
         search: settings.search,
@@ -139,6 +147,7 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
       ? startPage(prebuilt?.pageDir, { log, securityContacts: settings.securityContact }, shutdown)
       : undefined;
 
+    const readProxies = createReadProxies(settings);
     const requestLimit = createRequestLimit(settings);
     const acceptRequest = createAcceptRequest(settings);
     if (isPrivate) log.info('Instance is private', { accessKeys: hashes.length });
@@ -161,15 +170,18 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
         gateway(request, response);
       }
     };
-    const { admitConnection } = requestLimit;
-    const server = await startServer({ ...settings, admitConnection }, (request, response) => {
+    const listener: RequestListener = (request, response) => {
+      readProxies(request);
       metrics.countRequest(request, response);
       requestLimit.admit(request, response, () => handle(request, response));
-    });
+    };
+    const { admitConnection } = requestLimit;
+    const server = mount ? undefined : await startServer({ ...settings, admitConnection }, listener);
+    mount?.(listener);
     shutdown.defer(async () => {
-      server.close();
+      server?.close();
       await streams.drain();
-      server.closeAllConnections();
+      server?.closeAllConnections();
     });
 
     const ready = tools.ensure().then(async (inPlace) => {
@@ -180,9 +192,14 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
     });
     // Its failure is the caller's to handle, who may close the service before.
     ready.catch(() => undefined);
-    const baseUrl = baseUrlOf(server);
-    leaveAddress(settings.dataDir, baseUrl, { log, shutdown });
-    return { version, baseUrl, ready, close: shutdown.close };
+    // A container knows its own network alone.
+    function networkUrl(): string | undefined {
+      const isKnown = server && !prebuilt?.ytDlpDir;
+      return isKnown ? reachableUrl({ ...settings, ...listeningOn(server) }) : settings.publicUrl;
+    }
+    const baseUrl = server ? baseUrlOf(server) : '';
+    if (server) leaveAddress(settings.dataDir, baseUrl, { log, shutdown });
+    return { version, baseUrl, networkUrl: networkUrl(), ready, close: shutdown.close };
   });
 
 /** Milliseconds until a request has been received: its head, and a body of at most 64 KB. */
@@ -206,7 +223,10 @@ async function startServer(
   { host, port, admitConnection }: Settings & Pick<RequestLimit, 'admitConnection'>,
   listener: RequestListener,
 ): Promise<Server> {
-  const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, ...REQUEST_TIMEOUTS }, listener);
+  const server = createServer(
+    { maxHeaderSize: MAX_HEADER_BYTES, ServerResponse: LinkingResponse, ...REQUEST_TIMEOUTS },
+    listener,
+  );
   server.on('clientError', respondToClientError);
   const serve = server.listeners('connection');
   server.removeAllListeners('connection').on('connection', (connection) => {

@@ -1,7 +1,7 @@
 import { deliveries } from '../core/state/index.ts';
 
 /** How the service treats what yt-dlp says: `refused` leaves the format out. */
-export type Handling = 'used' | 'ignored' | 'refused';
+type Handling = 'used' | 'ignored' | 'refused';
 
 /** Handling, and what follows from it or why. */
 type Row = readonly [handling: Handling, note: string];

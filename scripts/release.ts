@@ -1,5 +1,6 @@
 /**
- * `npm run build -- release`: the archive of the last commit and the image for one machine, the same in every run. See docs/releasing.md.
+ * `npm run build -- release`: the archive of the last commit and the image for one machine, the same in every run;
+ * `-- release --prepare VERSION` makes the commit and the tag of a release. See docs/releasing.md.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -9,7 +10,7 @@ import { basename, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { parseCommandLine, runCommand } from './command-line.ts';
+import { parseCommandLine, runCommand, UsageError } from './command-line.ts';
 
 /** Runs buildah. @returns its output, trimmed */
 export type Buildah = (command: string, ...args: readonly string[]) => Promise<string>;
@@ -64,13 +65,69 @@ export async function makeRelease({ repository, outDir, buildah, architecture }:
     }
     const sums = await Promise.all(files.map(async (file) => `${await sha256Of(file)}  ${basename(file)}\n`));
     await writeFile(join(outDir, 'SHA256SUMS'), sums.join(''));
-    return [...files, join(outDir, 'SHA256SUMS')];
+    const notes = join(outDir, 'CHANGES.md');
+    await writeFile(notes, changesOf(await git('show', `${commit}:CHANGELOG.md`), version));
+    return [...files, join(outDir, 'SHA256SUMS'), notes];
   } finally {
     await rm(work, { recursive: true, force: true });
   }
 }
 
-export interface ImageFile {
+/** The section of a version in the changelog, without its heading; before its release that of what is not released. */
+function changesOf(changelog: string, version: string): string {
+  const sections = changelog.split(/^## /m);
+  const found = sections.find((section) => section.startsWith(`${version} `));
+  const [, ...lines] = (found ?? sections[1] ?? '').split('\n');
+  return `${lines.join('\n').trim()}\n`;
+}
+
+/**
+ * Makes the commit of a release, which raises the version and names the unreleased section of the changelog, and its tag. Signed where
+ * the configuration of git says so.
+ * @throws UsageError @throws Error when there are changes that are not committed, or nothing is unreleased
+ */
+export async function prepareRelease(repository: string, version: string): Promise<void> {
+  if (!/^\d+\.\d+\.\d+$/.test(version)) throw new UsageError(`${version} is not a version such as 1.2.0`);
+  const git = (...args: string[]) => runCommand('git', ['-C', repository, ...args]);
+  if ((await git('status', '--porcelain')) !== '') throw new Error('Commit or stash what is changed');
+  const change = async (name: string, edit: (text: string) => string) => {
+    const text = await readFile(join(repository, name), 'utf8');
+    await writeFile(join(repository, name), edit(text));
+  };
+  const date = new Date().toISOString().slice(0, 10);
+  await change('CHANGELOG.md', (text) => {
+    const named = text.replace(/^## Unreleased\n(?!\s*(?:## |$(?!\n)))/m, `## Unreleased\n\n## ${version} (${date})\n`);
+    if (named === text) throw new Error('The unreleased section of CHANGELOG.md has no entry');
+    return named;
+  });
+  await change('package.json', (text) => toJson({ ...JSON.parse(text), version }));
+  await change('package-lock.json', (text) => {
+    const lock = JSON.parse(text);
+    return toJson({ ...lock, version, packages: { ...lock.packages, '': { ...lock.packages[''], version } } });
+  });
+  await git('commit', '--all', '--message', `Release ${version}`);
+  const changes = changesOf(await git('show', 'HEAD:CHANGELOG.md'), version);
+  // Headings begin with what is a comment to git otherwise.
+  await git('tag', '--annotate', '--cleanup=whitespace', '--message', `Reelay ${version}\n\n${changes}`, `v${version}`);
+}
+
+const toJson = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
+
+/** `repository` and `bugs` of a published `package.json`: where the clone was fetched from, if from a host. */
+export async function repositoryFields(repository: string): Promise<object> {
+  const remote = await runCommand('git', ['-C', repository, 'remote', 'get-url', 'origin']).catch(() => '');
+  const [, host, path] =
+    /^(?:https?:\/\/(?:[^@/]*@)?|(?:ssh:\/\/)?git@)([\w.-]+)[:/](.+?)(?:\.git)?\/?$/.exec(remote.trim()) ?? [];
+  if (!host) return {};
+  const url = `https://${host}/${path}`;
+  return {
+    homepage: `${url}#readme`,
+    repository: { type: 'git', url: `git+${url}.git` },
+    bugs: { url: `${url}/issues` },
+  };
+}
+
+interface ImageFile {
   readonly tag: string;
   readonly file: string;
   readonly epochSeconds: number;
@@ -116,11 +173,13 @@ async function main(): Promise<void> {
     options: {
       out: { type: 'string', default: join(ROOT, 'dist/release') },
       container: { type: 'boolean', default: true },
+      prepare: { type: 'string' },
       architecture: { type: 'string', default: process.arch === 'arm64' ? 'arm64' : 'amd64' },
     },
     allowNegative: true,
   });
-  const { architecture, container } = values;
+  const { architecture, container, prepare } = values;
+  if (prepare !== undefined) return prepareRelease(ROOT, prepare);
   const outDir = resolve(values.out);
   await makeRelease({ repository: ROOT, outDir, architecture, buildah: container ? localBuildah : undefined });
   process.stdout.write(await readFile(join(outDir, 'SHA256SUMS'), 'utf8'));

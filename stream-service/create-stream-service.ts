@@ -4,11 +4,12 @@ import type { Egress } from '../core/egress/index.ts';
 import type { Log } from '../core/log/index.ts';
 import { closeParsing } from '../core/parsing/index.ts';
 import type { Resolver } from '../core/resolve/index.ts';
-import { createKeyLookup, type State, type Track } from '../core/state/index.ts';
+import { createKeyLookup, type State } from '../core/state/index.ts';
 import { createFfmpegInputServer, createRequireFfmpeg } from './ffmpeg/index.ts';
 import { buildApp, createStalledClients } from './http/index.ts';
 import {
   createArchiveJobs,
+  createComputedExtents,
   createCovers,
   createEmbeddedSubtitles,
   createFrameStreams,
@@ -25,9 +26,13 @@ import {
   noopObserver,
   type StreamObserver,
 } from './sessions/index.ts';
-import type { FindFile, ListSegments, OpenSource, OpenWindow } from './source/index.ts';
+import type { SourceOpeners } from './source/index.ts';
 
-export interface StreamServiceOptions {
+/** What streams use of the opening of sources. Without `peekSource`, HEAD is answered from the state table alone; without `findFile`, lists are remuxed. */
+type UsedOpeners = Pick<SourceOpeners, 'openSource' | 'listSegments' | 'inspectWindow'> &
+  Partial<Pick<SourceOpeners, 'peekSource' | 'findFile' | 'isProbed'>>;
+
+export interface StreamServiceOptions extends UsedOpeners {
   readonly state: Pick<
     State,
     | 'getResource'
@@ -40,16 +45,6 @@ export interface StreamServiceOptions {
     | 'getArchiveProgress'
     | 'putArchiveProgress'
   >;
-  readonly openSource: OpenSource;
-  /** As `openSource`, without resolving again: for HEAD. Absent: HEAD is answered from the state table alone. */
-  readonly peekSource?: OpenSource;
-  /** What live streams hold. */
-  readonly listSegments: ListSegments;
-  readonly inspectWindow: OpenWindow;
-  /** Complete lists of segments as files. Absent: they are remuxed. */
-  readonly findFile?: FindFile;
-  /** Whether a track is opened before the status is chosen although its bytes come later. @default none is */
-  readonly isProbed?: (track: Track) => boolean;
   /** Resolves entries of archives that are not stored. Absent: they are missing. */
   readonly resolve?: Resolver['resolve'];
   /** Absent until the first install is done. */
@@ -80,7 +75,7 @@ export interface StreamServiceOptions {
 }
 
 /** Streams renditions. It does not listen by itself: pass requests to `app.routing`, or call `app.listen`. */
-export interface StreamService {
+interface StreamService {
   readonly app: FastifyInstance;
   /** Ends running streams and refuses new ones (503) for a reason, until it is called with `undefined`. */
   suspend(reason: string | undefined): void;
@@ -107,6 +102,7 @@ export async function createStreamService(options: StreamServiceOptions): Promis
   const openSource = options.peekSource ?? options.openSource;
   const archiveJobs = createArchiveJobs(options);
   const segments = createSegments(options);
+  const extents = createComputedExtents();
   const outputs = createOutputs({
     ...options,
     archiveJobs,
@@ -116,7 +112,8 @@ export async function createStreamService(options: StreamServiceOptions): Promis
     covers: createCovers({ ...options, openSource, inputServer, requireFfmpeg, admission }),
     embeddedSubtitles: createEmbeddedSubtitles(options),
     mux: createMux({ loopback: inputServer, admission, meter: observer, log }),
-    frameStreams: createFrameStreams({ inputServer, admission, observer, log }),
+    extents,
+    frameStreams: createFrameStreams({ inputServer, admission, observer, log, extents }),
     layouts: createLayoutCaches(),
     recordSize: createSizeRecorder(options),
   });

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-export interface IdleCollectionOptions {
+interface IdleCollectionOptions {
   /** @default 10000 */
   readonly intervalMs?: number;
   /** Share of the time since the last call in which the event loop was in use, from 0 to 1. */

@@ -1,4 +1,4 @@
-/** `npm run dev -- mutation`: mutation testing of the pure modules by Stryker. Arguments go to Stryker: `--mutate core/http/byte-range.ts`. */
+/** `npm run dev -- mutation`: mutation testing of the pure modules by Stryker. Arguments go to Stryker: `--mutate packages/source/src/request-headers.ts`. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';

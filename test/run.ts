@@ -69,8 +69,9 @@ else {
   await buildPage();
   if (isRest) {
     const options = { path: await path };
-    await run(syntheses('--all'));
     await Promise.all([
+      // A test that needs a deployment earlier synthesizes it, or waits for it.
+      run(syntheses('--all'), { isBuffered: true }),
       run(tests(REST, ...vitestArgs), options),
       run(BUNDLED_CONTRACT, { ...options, isBuffered: true }),
     ]);

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type Plugin, type Rolldown, runnerImport, type UserConfig } from 'vite';
+import { type Plugin, runnerImport, type UserConfig } from 'vite';
 
 const PLACEHOLDER = '<!--shell-->';
 
@@ -16,18 +16,11 @@ export const prerenderPlugin = (config: Pick<UserConfig, 'oxc' | 'json'>): Plugi
         ...config,
         configFile: false,
       });
-      const content = html.replace(PLACEHOLDER, module.prerenderShell());
-      const tags = [{ tag: 'script', attrs: { src: `/${earlyScriptOf(bundle)}` }, injectTo: 'head-prepend' as const }];
-      return { html: content, tags };
+      const early = Object.values(bundle).find(({ name }) => name === 'early');
+      if (early?.type !== 'chunk' || early.imports.length + early.exports.length > 0)
+        throw new Error('early.ts must be a chunk without imports and exports');
+      const script = `<script src="./${early.fileName}"></script>`;
+      return html.replace(PLACEHOLDER, module.prerenderShell()).replace('<head>', `<head>${script}`);
     },
   },
 });
-
-/** @throws Error when it cannot run as a classic script */
-function earlyScriptOf(bundle: Rolldown.OutputBundle): string {
-  const chunk = Object.values(bundle).find((output) => output.type === 'chunk' && output.name === 'early');
-  if (chunk?.type !== 'chunk') throw new Error('No early.ts in the build');
-  if (chunk.imports.length + chunk.dynamicImports.length + chunk.exports.length > 0)
-    throw new Error('early.ts must not import or export');
-  return chunk.fileName;
-}

@@ -15,7 +15,12 @@ const modules: UserConfig = {
 /** The web page. `vite build --config web/vite.config.ts` writes the complete folder. */
 export default defineConfig({
   root: WEB,
-  base: '/',
+  // The page works below any path.
+  base: './',
+  experimental: {
+    // It is shown at any depth.
+    renderBuiltUrl: (filename, { hostId }) => (hostId === 'not-found.html' ? `/${filename}` : undefined),
+  },
   publicDir: resolve(WEB, 'public'),
   ...modules,
   plugins: [prerenderPlugin(modules)],

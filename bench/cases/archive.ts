@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bench, Case } from '../bench.ts';
-import { firstByteMs, take } from '../clients.ts';
+import { archiveOf, firstByteMs, take } from '../clients.ts';
 import { inTurn, seconds } from '../figures.ts';
 
-const RUNS = Number(process.env.BENCH_RUNS ?? 5);
+const RUNS = 5;
 const ENTRIES = 20;
 const REPEATED_RUNS = 200;
 /** One archive of this size shows the memory that it takes. */
-const LONG_BYTES = Number(process.env.ARCHIVE_GB ?? 10) * 1e9;
+const LONG_BYTES = 10e9;
 const SAMPLE_INTERVAL_MS = 250;
 const MAX_RATIO = 1.1;
 const MAX_ONE_SHOT_RATIO = 1.2;
@@ -18,11 +18,11 @@ const MAX_GROWTH_MB = 96;
 export const archive: Case = async function* (bench) {
   const { origin, service, sizes } = bench;
   const clipBytes = sizes['clip.mp4'] ?? 0;
-  const clips = await publishList(bench, 'archive-clips', ENTRIES, '/media/clip.mp4', clipBytes);
+  const clips = await publishList(bench, 'archive-clips', ENTRIES, 'clip.mp4');
   const { mediaItems } = await bench.resolve(clips);
   const keys = mediaItems.flatMap(({ video }) => video?.bestQualityKey ?? []);
   if (keys.length !== ENTRIES) throw new Error(`${keys.length} entries of ${ENTRIES}`);
-  const url = await locationOf(bench, clips);
+  const url = await archiveOf(service, clips);
   const { ours: archiveSeconds, rival: filesSeconds } = await inTurn(
     RUNS,
     () =>
@@ -45,12 +45,12 @@ export const archive: Case = async function* (bench) {
     atMost: MAX_RATIO,
   };
   const first = await firstByteMs(url);
-  yield { what: `${what}, first byte`, ours: first, rival: Number.NaN, rivalName: '', unit: 'ms' };
+  yield { what: `${what}, first byte`, ours: first, unit: 'ms' };
 
   const bytes = sizes['video.mp4'] ?? 0;
   const count = Math.ceil(LONG_BYTES / bytes);
-  const list = await publishList(bench, 'archive-long', count, '/media/video.mp4', bytes);
-  yield* memoryOf(bench, await locationOf(bench, list), (bytes * count) / 1e9);
+  const list = await publishList(bench, 'archive-long', count, 'video.mp4');
+  yield* memoryOf(bench, await archiveOf(service, list), (bytes * count) / 1e9);
 
   const link = `${origin.baseUrl}/site/archive-long-1`;
   await bench.resolve(link);
@@ -75,22 +75,11 @@ export const archive: Case = async function* (bench) {
 };
 
 /** A list of entries that are items of their own, of the same file. @returns its link */
-async function publishList({ origin }: Bench, name: string, count: number, path: string, bytes: number) {
+async function publishList({ origin }: Bench, name: string, count: number, file: string) {
   const names = Array.from({ length: count }, (_, index) => `${name}-${index + 1}`);
-  for (const each of names)
-    await origin.publish(each, [{ id: 'file', path, vcodec: 'avc1', acodec: 'mp4a', bytes }], 20);
+  for (const each of names) await origin.publish(each, [{ file, holds: 'both' }], 20);
   await origin.publishList(name, names);
   return `${origin.baseUrl}/site/${name}`;
-}
-
-/** The address of the archive of a list. */
-async function locationOf({ service }: Bench, list: string): Promise<string> {
-  const response = await fetch(`${service.baseUrl}/api/Get?${new URLSearchParams({ url: list, format: 'zip' })}`, {
-    redirect: 'manual',
-  });
-  const location = response.headers.get('location');
-  if (response.status !== 302 || !location) throw new Error(`${response.status} for ${list}`);
-  return service.baseUrl + location;
 }
 
 /** Memory of the service while one long archive is sent. */
@@ -109,8 +98,7 @@ async function* memoryOf({ service }: Bench, url: string, gigabytes: number) {
   const elapsed = await seconds(() => take(url));
   over.abort();
   await sampling;
-  const alone = { rival: Number.NaN, rivalName: '' };
   const what = `archive of ${gigabytes.toFixed(1)} GB`;
-  yield { what, ours: (gigabytes * 1000) / elapsed, ...alone, unit: 'MB/s' };
-  yield { what: `${what}, growth of memory`, ours: (peak - before) / 1e6, ...alone, unit: 'MB', atMost: MAX_GROWTH_MB };
+  yield { what, ours: (gigabytes * 1000) / elapsed, unit: 'MB/s' };
+  yield { what: `${what}, growth of memory`, ours: (peak - before) / 1e6, unit: 'MB', atMost: MAX_GROWTH_MB };
 }

@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { request } from 'undici';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Origin } from '../../test/origin/server.ts';
-import { atRest } from '../at-rest.ts';
-import { attack, from, RequestFailed, startMixedOrigin, streamPath } from '../attackers.ts';
+import { atRest, leftFigures } from '../at-rest.ts';
+import { attack, from, startMixedOrigin } from '../attackers.ts';
 import { type StandaloneCase, startReelay } from '../bench.ts';
+import { streamOf } from '../clients.ts';
 import type { Server } from '../processes.ts';
 
 const SECONDS = Number(process.env.CAMPAIGN_SECONDS ?? 600);
@@ -20,10 +18,10 @@ const RETRY_MS = 1_500;
 /** Longer than the probe waits for its next file before it ends. */
 const SETTLE_MS = 75_000;
 
-/** What a good client does: gives a path, and which bytes of the answer count. */
+/** What a good client requests. */
 interface Task {
   readonly name: string;
-  readonly path: (address: string, turn: number) => Promise<string>;
+  readonly url: (address: string, turn: number) => Promise<string>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -33,13 +31,12 @@ interface Task {
  */
 export const campaign: StandaloneCase = async function* () {
   const origin = await startMixedOrigin();
-  const data = await mkdtemp(join(tmpdir(), 'bench-campaign-'));
-  const service = await startReelay(origin.host, data, { TRUSTED_PROXIES: '1', MAX_STREAMS_PER_CLIENT: '16' });
+  const service = await startReelay(origin.host, { TRUSTED_PROXIES: '1', MAX_STREAMS_PER_CLIENT: '16' });
   try {
     const tasks = tasksOf(service, origin);
     const expected = new Map<string, string>();
-    for (const task of tasks) expected.set(task.name, await digestOf(service, task, '192.0.2.1', 0));
-    const before = await atRest(service, data);
+    for (const task of tasks) expected.set(task.name, await digestOf(task, '192.0.2.1', 0));
+    const before = await atRest(service);
     const residentBefore = service.residentBytes();
 
     const tally = { done: 0, repeated: 0, lost: new Map<string, number>(), wrong: new Map<string, number>(), kills: 0 };
@@ -50,7 +47,7 @@ export const campaign: StandaloneCase = async function* () {
       for (let turn = number; !over.signal.aborted; turn += 1) {
         const task = tasks[turn % tasks.length] as Task;
         const digest = await withAttempts(
-          () => digestOf(service, task, address, turn),
+          () => digestOf(task, address, turn),
           () => {
             tally.repeated += 1;
           },
@@ -76,62 +73,57 @@ export const campaign: StandaloneCase = async function* () {
       attack({ service, origin, address: `198.51.100.${number + 1}`, signal: over.signal }),
     );
     const clients = Array.from({ length: GOOD_CLIENTS }, goodClient);
-    await new Promise((resolve) => setTimeout(resolve, SECONDS * 1000));
+    await sleep(SECONDS * 1000);
     clearInterval(killing);
     over.abort();
     await Promise.all([...clients, ...attackers]);
     clearInterval(watching);
-    await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-    const after = await atRest(service, data);
+    await sleep(SETTLE_MS);
+    const after = await atRest(service);
 
     const sum = (map: ReadonlyMap<string, number>) => [...map.values()].reduce((total, each) => total + each, 0);
     const details = { ...tally, lost: [...tally.lost], wrong: [...tally.wrong], before, after };
     process.stderr.write(`${JSON.stringify(details)}\n`);
-    const what = (text: string) => `campaign of ${SECONDS} s: ${text}`;
-    const alone = { rival: Number.NaN, rivalName: '', unit: '' };
-    yield { what: what('good requests answered'), ours: tally.done, ...alone, atLeast: 1 };
-    yield { what: what('good requests repeated'), ours: tally.repeated, ...alone };
-    yield { what: what('processes killed or stopped'), ours: tally.kills, ...alone };
-    yield { what: what('good requests lost'), ours: sum(tally.lost), ...alone, atMost: 0 };
-    yield { what: what('answers with wrong bytes'), ours: sum(tally.wrong), ...alone, atMost: 0 };
-    yield { what: what('memory at most'), ours: peakBytes / 1e6, ...alone, unit: 'MB' };
+    const name = `campaign of ${SECONDS} s`;
+    const what = (text: string) => `${name}: ${text}`;
+    yield { what: what('good requests answered'), ours: tally.done, atLeast: 1 };
+    yield { what: what('good requests repeated'), ours: tally.repeated };
+    yield { what: what('processes killed or stopped'), ours: tally.kills };
+    yield { what: what('good requests lost'), ours: sum(tally.lost), atMost: 0 };
+    yield { what: what('answers with wrong bytes'), ours: sum(tally.wrong), atMost: 0 };
+    yield { what: what('memory at most'), ours: peakBytes / 1e6, unit: 'MB' };
     const resident = { ours: service.residentBytes() / 1e6, rival: residentBefore / 1e6, rivalName: 'before' };
     yield { what: what('memory after it'), ...resident, unit: 'MB', atMost: 1.5 };
-    for (const kind of ['processes', 'sockets', 'files'] as const)
-      yield { what: what(`${kind} left`), ours: after[kind] - before[kind], ...alone, atMost: 0 };
+    yield* leftFigures(name, before, after);
   } finally {
     await service.close();
     await origin.close();
-    await rm(data, { recursive: true, force: true });
   }
 };
 
 /** Another link in each turn has to be resolved; the keys of the others stay. */
 function tasksOf(service: Server, origin: Origin): readonly Task[] {
-  const fresh = (path: string) => (address: string, turn: number) =>
-    streamPath(service, origin.url(`${path}?${address}-${turn}`), address);
+  const urlOf = (path: string, address: string) => streamOf(service, origin.url(path), { headers: from(address) });
+  const fresh = (path: string) => (address: string, turn: number) => urlOf(`${path}?${address}-${turn}`, address);
   const suffixed = (suffix: string) => async (address: string, turn: number) =>
     (await fresh('/files/clip.mp4')(address, turn)) + suffix;
   return [
-    { name: 'file', path: fresh('/files/clip.mp4') },
-    { name: 'range', path: fresh('/files/long.mp4'), headers: { range: 'bytes=100000-900000' } },
-    { name: 'mp3', path: suffixed('?format=mp3') },
-    { name: 'pair', path: (address, turn) => streamPath(service, origin.url(`/site/open/${turn % 20}`), address) },
-    {
-      name: 'hls',
-      path: (address, turn) => streamPath(service, origin.url(`/ordinary/good-${address}-${turn}.m3u8`), address),
-    },
+    { name: 'file', url: fresh('/files/clip.mp4') },
+    { name: 'range', url: fresh('/files/long.mp4'), headers: { range: 'bytes=100000-900000' } },
+    { name: 'mp3', url: suffixed('?format=mp3') },
+    { name: 'pair', url: (address, turn) => urlOf(`/site/open/${turn % 20}`, address) },
+    { name: 'hls', url: (address, turn) => urlOf(`/ordinary/good-${address}-${turn}.m3u8`, address) },
   ];
 }
 
-/** @throws RequestFailed, and Error when the connection breaks */
-async function digestOf(service: Server, task: Task, address: string, turn: number): Promise<string> {
-  const path = await task.path(address, turn);
-  const headers = { ...from(address), ...task.headers };
-  const { statusCode, body } = await request(service.baseUrl + path, { headers });
+/** @throws unless the whole stream is sent */
+async function digestOf(task: Task, address: string, turn: number): Promise<string> {
+  const { ok, status, body } = await fetch(await task.url(address, turn), {
+    headers: { ...from(address), ...task.headers },
+  });
   const hash = createHash('sha256');
-  for await (const chunk of body) hash.update(chunk);
-  if (statusCode !== 200 && statusCode !== 206) throw new RequestFailed(`${statusCode} for a stream`);
+  for await (const chunk of body ?? []) hash.update(chunk);
+  if (!ok) throw new Error(`${status} for a stream`);
   return hash.digest('hex');
 }
 
@@ -142,7 +134,7 @@ async function withAttempts<T>(work: () => Promise<T>, onRetry: () => void): Pro
     } catch (error) {
       if (attempt === ATTEMPTS) throw error;
       onRetry();
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      await sleep(RETRY_MS);
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { Bench, Case } from '../bench.ts';
-import { firstByteMs, take } from '../clients.ts';
-import { type Figure, inTurn, seconds } from '../figures.ts';
+import { firstByteMs, measureLoad, take } from '../clients.ts';
+import { type Figure, inTurn } from '../figures.ts';
 import type { Format } from '../origin.ts';
 
 const RUNS = 9;
@@ -17,13 +17,7 @@ export const extras: Case = async function* (bench) {
   for (const pair of PAIRS) {
     const url = await publish(bench, pair);
     const all = `${url}?audio=all`;
-    const speed = async (from: string) => {
-      let bytes = 0;
-      const elapsed = await seconds(async () => {
-        bytes = await take(from);
-      });
-      return bytes / 1e6 / elapsed;
-    };
+    const speed = async (from: string) => (await measureLoad(bench.service, from)).speed;
     await take(all);
     const figures = await inTurn(
       DOWNLOADS,
@@ -48,22 +42,8 @@ async function firstByte(url: string, query: string, form: string): Promise<Figu
 }
 
 /** @returns the address of a pair whose audio is there in five languages, each a file of its own, and which has chapters */
-async function publish(
-  { origin, sizes, stream }: Bench,
-  { form, video, audio }: (typeof PAIRS)[number],
-): Promise<string> {
-  const format = (id: string, file: string, vcodec: string, acodec: string): Format => ({
-    id,
-    path: `/media/${file}`,
-    vcodec,
-    acodec,
-    bytes: sizes[file] ?? 0,
-  });
-  const sounds = LANGUAGES.map((language) => ({
-    ...format(`a-${language}`, audio, 'none', 'mp4a.40.2'),
-    path: `/media/${audio}?language=${language}`,
-    language,
-  }));
-  await origin.publish(`extras-${form}`, [format('v', video, 'avc1.42c01f', 'none'), ...sounds], 60, CHAPTERS);
+async function publish({ origin, stream }: Bench, { form, video, audio }: (typeof PAIRS)[number]): Promise<string> {
+  const sounds = LANGUAGES.map((language): Format => ({ file: audio, holds: 'audio', language }));
+  await origin.publish(`extras-${form}`, [{ file: video, holds: 'video' }, ...sounds], 60, CHAPTERS);
   return (await stream(`extras-${form}`)).replace('/Combined/', '/Media/');
 }

@@ -1,10 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { readSettings } from '../../core/config/settings.ts';
 import { type StandaloneCase, startReelay } from '../bench.ts';
-import { ATTACKS, busySeconds, divideCores, moveTo, rawGet, runQueueSeconds, streamPath } from '../fairness/index.ts';
+import { ATTACKS, busySeconds, divideCores, moveTo, rawGet, resolvedPath } from '../fairness/index.ts';
 import { median, seconds } from '../figures.ts';
 import { MEDIA_DIR, makeMedia } from '../media.ts';
 import { freePort, type Server, startNginx, startServer } from '../processes.ts';
@@ -32,13 +31,11 @@ const KINDS = ['resolve', 'stream'] as const;
 /** Seconds of single requests. */
 type Times = Record<(typeof KINDS)[number], readonly number[]>;
 
-/** Requests of the good client, and what else the time of the phase was used for. */
+/** Requests of the good client. */
 interface Phase {
   readonly times: Times;
   /** Share of the phase in which other programs used the core of the service. */
   readonly othersShare: number;
-  /** Share of the phase that the client waited for a processor. */
-  readonly clientWaited: number;
 }
 
 /**
@@ -56,7 +53,7 @@ export const fairness: StandaloneCase = async function* () {
     const wanted = Object.keys(ATTACKS).filter((name) => WANTED.some((part) => name.includes(part)));
     await parts.measure();
     for (const name of wanted) {
-      const rounds = [];
+      const rounds: (Record<'alone' | 'beside', Phase> & Record<'before' | 'after', object>)[] = [];
       for (let round = 0; round < ROUNDS; round += 1) {
         const alone = await parts.measure();
         const attack = await parts.startAttack(name);
@@ -67,27 +64,16 @@ export const fairness: StandaloneCase = async function* () {
         await pause(COOL_DOWN_MS);
       }
       process.stderr.write(`${name}: ${JSON.stringify(rounds, shorten)}\n`);
-      const times = (phases: readonly Phase[], kind: (typeof KINDS)[number]) =>
-        phases.flatMap(({ times, othersShare }) => times[kind].map((each) => each * (1 - othersShare) * 1000));
-      for (const kind of KINDS)
-        yield {
-          what: `${kind} beside ${name}`,
-          ours: median(
-            times(
-              rounds.map(({ beside }) => beside),
-              kind,
-            ),
+      const timesOf = (phase: 'alone' | 'beside', kind: (typeof KINDS)[number]) =>
+        median(
+          rounds.flatMap(({ [phase]: { times, othersShare } }) =>
+            times[kind].map((each) => each * (1 - othersShare) * 1000),
           ),
-          rival: median(
-            times(
-              rounds.map(({ alone }) => alone),
-              kind,
-            ),
-          ),
-          rivalName: 'alone',
-          unit: 'ms',
-          atMost: 2,
-        };
+        );
+      for (const kind of KINDS) {
+        const figures = { ours: timesOf('beside', kind), rival: timesOf('alone', kind) };
+        yield { what: `${kind} beside ${name}`, ...figures, rivalName: 'alone', unit: 'ms', atMost: 2 };
+      }
     }
   } finally {
     await parts.close();
@@ -98,7 +84,6 @@ export const fairness: StandaloneCase = async function* () {
 async function startParts() {
   const cores = divideCores();
   const moveBack = moveTo(cores.clients);
-  const data = await mkdtemp(join(tmpdir(), 'bench-fairness-'));
   const started: Pick<Server, 'close'>[] = [];
   const keep = <T extends Pick<Server, 'close'>>(server: T): T => {
     started.unshift(server);
@@ -107,7 +92,6 @@ async function startParts() {
   const close = async () => {
     for (const server of started) await server.close();
     moveBack();
-    await rm(data, { recursive: true, force: true });
   };
   try {
     const files = `root ${MEDIA_DIR};`;
@@ -118,13 +102,12 @@ async function startParts() {
     // A process runs on the cores of the one that starts it.
     moveTo(cores.service);
     const hosts = `${media.host},${hostileMedia.host},127.0.0.1:${attackPort}`;
-    const service = keep(await startReelay(hosts, data, DEFAULT_LIMITS));
+    const service = keep(await startReelay(hosts, DEFAULT_LIMITS));
     moveTo(cores.clients);
     const client = await createGoodClient(service, media);
-    const clientPids = [process.pid, ...media.descendants()];
 
     const measure = async (): Promise<Phase> => {
-      const before = [service.cpuSeconds(), busySeconds(cores.service), runQueueSeconds(clientPids)] as const;
+      const before = [service.cpuSeconds(), busySeconds(cores.service)] as const;
       const start = performance.now();
       const times = await client.request();
       const elapsed = (performance.now() - start) / 1000;
@@ -132,7 +115,6 @@ async function startParts() {
       return {
         times,
         othersShare: Math.max(0, busySeconds(cores.service) - before[1] - used) / elapsed,
-        clientWaited: (runQueueSeconds(clientPids) - before[2]) / elapsed,
       };
     };
     const startAttack = async (name: string): Promise<Server> => {
@@ -154,7 +136,7 @@ async function startParts() {
 async function createGoodClient(service: Server, media: Server) {
   let links = 0;
   const resolveNext = (file: string) =>
-    streamPath(service.host, `http://${media.host}/${file}?${links++}`, { from: GOOD });
+    resolvedPath(service.host, `http://${media.host}/${file}?${links++}`, { from: GOOD });
   const stream = await resolveNext(FILE);
   return {
     async request(): Promise<Times> {
@@ -173,7 +155,6 @@ async function createGoodClient(service: Server, media: Server) {
   };
 }
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const shorten = (_: string, value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(3)) : value);
 
 /** Waits until the hostile client has achieved something. @throws Error when it does not */

@@ -1,20 +1,20 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { createFaultHandler } from '../../test/origin/faults.ts';
+import { json } from '../../test/origin/respond.ts';
+import { startOrigin } from '../../test/origin/server.ts';
 import { installedTools } from '../../test/support/installed-tools.ts';
-import { resolveBy, type StandaloneCase, startReelay } from '../bench.ts';
-import { firstByteMs, take } from '../clients.ts';
+import { type StandaloneCase, startReelay } from '../bench.ts';
+import { firstByteMs, streamOf, take } from '../clients.ts';
 import { inTurn, median, seconds } from '../figures.ts';
 
 const run = promisify(execFile);
-const RUNS = Number(process.env.BENCH_RUNS ?? 3);
+const RUNS = 3;
 const LATENCY_MS = 50;
 /** Number of segments, and the longest time until the table is made, in seconds. */
 const LISTS = [
@@ -43,39 +43,29 @@ const FRAGMENTED = [
 /** Serves lists of any number of segments, which repeat: `/media/LATENCY-COUNT.m3u8`. */
 async function startListOrigin(folder: string) {
   const segments = Array.from({ length: DISTINCT }, (_, index) => readFileSync(join(folder, `${index}.ts`)));
-  const server = createServer(async ({ url = '', headers }, response) => {
-    const [, place, name = ''] = url.split('/');
-    const [latencyMs = 0, count = 0] = name.split(/[-.]/).map(Number);
-    if (place !== 'media') {
-      const format = { format_id: 'f', url: `http://${headers.host}/media/${name}.m3u8`, protocol: 'm3u8_native' };
-      const formats = [{ ...format, ext: 'mp4', vcodec: 'avc1.42c01e', acodec: 'mp4a.40.2', height: 360 }];
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ info: { id: name, title: name, duration: count * 4, formats } }));
-    } else if (name.endsWith('.m3u8')) {
-      const entries = Array.from({ length: count }, (_, index) => `#EXTINF:4.000000,\n${latencyMs}-${index}.ts`);
-      response.end(['#EXTM3U', '#EXT-X-TARGETDURATION:4', ...entries, '#EXT-X-ENDLIST'].join('\n'));
-    } else {
-      await sleep(latencyMs);
-      const bytes = segments[count % DISTINCT] ?? Buffer.alloc(0);
-      const [, from = '0', to = ''] = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? '') ?? [];
-      const first = Number(from);
-      const end = Math.min(bytes.length, to === '' ? bytes.length : Number(to) + 1);
-      response.writeHead(headers.range ? 206 : 200, {
-        'content-type': 'video/mp2t',
-        'content-length': end - first,
-        ...(headers.range && { 'content-range': `bytes ${first}-${end - 1}/${bytes.length}` }),
-      });
-      response.end(bytes.subarray(first, end));
-    }
+  const handlers = segments.map((bytes) => createFaultHandler({ bytes, contentType: 'video/mp2t' }));
+  const origin = await startOrigin({
+    mediaDir: folder,
+    mounts: {
+      '/site-api/': (exchange) => {
+        const { path: name, url } = exchange;
+        const format = { format_id: 'f', url: `${url.origin}/media/${name}.m3u8`, protocol: 'm3u8_native' };
+        const formats = [{ ...format, ext: 'mp4', vcodec: 'avc1.42c01e', acodec: 'mp4a.40.2', height: 360 }];
+        json(exchange, { info: { id: name, title: name, duration: Number(name.split('-')[1]) * 4, formats } });
+      },
+      '/media/': async ({ path, request, response }) => {
+        const [latencyMs = 0, count = 0] = path.split(/[-.]/).map(Number);
+        if (path.endsWith('.m3u8')) {
+          const entries = Array.from({ length: count }, (_, index) => `#EXTINF:4.000000,\n${latencyMs}-${index}.ts`);
+          response.end(['#EXTM3U', '#EXT-X-TARGETDURATION:4', ...entries, '#EXT-X-ENDLIST'].join('\n'));
+          return;
+        }
+        await sleep(latencyMs);
+        handlers[count % DISTINCT]?.(request, response);
+      },
+    },
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const close = () => {
-    server.closeAllConnections();
-    server.close();
-  };
-  return { host, bytes: segments.reduce((sum, { length }) => sum + length, 0) / DISTINCT, close };
+  return { ...origin, bytes: segments.reduce((sum, { length }) => sum + length, 0) / DISTINCT };
 }
 
 /** User and system seconds of FFmpeg, which copies a list into a pipe. */
@@ -90,42 +80,38 @@ async function cpuOfFfmpeg(path: string, list: string): Promise<number> {
 export const lists: StandaloneCase = async function* () {
   const { ffmpeg } = await installedTools();
   const folder = await mkdtemp(join(tmpdir(), 'bench-lists-'));
-  const data = await mkdtemp(join(tmpdir(), 'bench-lists-data-'));
   const picture = ['-f', 'lavfi', '-i', `testsrc2=s=640x360:r=25:d=${DISTINCT * 4},noise=alls=60:allf=t`];
   const tone = ['-f', 'lavfi', '-i', `sine=400:r=48000:d=${DISTINCT * 4}`];
   const args = ['-nostdin', '-v', 'error', ...picture, ...tone, ...ENCODED, '-c:a', 'aac', ...SEGMENTS];
   await run(ffmpeg.path, args, { cwd: folder });
   const origin = await startListOrigin(folder);
-  const service = await startReelay(origin.host, data, { SEGMENT_PROBES: PROBES });
-  const streamOf = async (name: string) => {
-    const { mediaItems } = await resolveBy(service, `http://${origin.host}/site/${name}`);
-    return `${service.baseUrl}/api/Stream/Media/${mediaItems[0]?.video?.bestQualityKey}`;
-  };
+  const service = await startReelay(origin.host, { SEGMENT_PROBES: PROBES });
+  const urlOf = (name: string) => streamOf(service, origin.url(`/site/${name}`));
   try {
     for (const [count, atMost] of LISTS) {
-      const url = await streamOf(`${LATENCY_MS}-${count}`);
-      const [what, alone] = [`${count} segments at ${LATENCY_MS} ms`, { rival: Number.NaN, rivalName: '' }];
+      const url = await urlOf(`${LATENCY_MS}-${count}`);
+      const what = `${count} segments at ${LATENCY_MS} ms`;
       const made = await seconds(async () => {
         for (;;) {
           const { headers } = await fetch(url, { method: 'HEAD' });
           if (headers.has('content-length')) return;
         }
       });
-      yield { what: `${what}: length known`, ours: made, ...alone, unit: 's', atMost };
+      yield { what: `${what}: length known`, ours: made, unit: 's', atMost };
       const known: number[] = [];
       for (let time = 0; time < 7; time += 1) known.push(await firstByteMs(url, { range: 'bytes=0-99' }));
-      yield { what: `${what}: first byte then`, ours: median(known), ...alone, unit: 'ms', atMost: 10 };
+      yield { what: `${what}: first byte then`, ours: median(known), unit: 'ms', atMost: 10 };
     }
     // Each time another list, of which nothing is in memory.
     let taken = TAKEN;
     const used: number[] = [];
     const megabytes = () => (origin.bytes * taken) / 1e6;
-    const listOf = () => `http://${origin.host}/media/0-${taken}.m3u8`;
+    const listOf = () => origin.url(`/media/0-${taken}.m3u8`);
     const speed = await inTurn(
       RUNS,
       async () => {
         taken += 1;
-        const url = await streamOf(`0-${taken}`);
+        const url = await urlOf(`0-${taken}`);
         await fetch(url, { method: 'HEAD' });
         const before = service.cpuSeconds();
         const lasted = await seconds(() => take(url));
@@ -139,7 +125,7 @@ export const lists: StandaloneCase = async function* () {
     yield { what: '  its CPU time', ours: median(used), rival, rivalName: 'FFmpeg -c copy', unit: 's' };
   } finally {
     await service.close();
-    origin.close();
-    for (const each of [folder, data]) await rm(each, { recursive: true, force: true });
+    await origin.close();
+    await rm(folder, { recursive: true, force: true });
   }
 };

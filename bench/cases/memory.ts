@@ -1,16 +1,13 @@
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { memoryShares } from '../../core/config/index.ts';
 import { type StandaloneCase, startReelay } from '../bench.ts';
-import { type HeapClass, heapGrowth, readHeapClasses } from '../heap-snapshot.ts';
+import { streamOf } from '../clients.ts';
 import { type HostileOrigin, startHostileOrigin } from '../hostile-origin.ts';
 import { residentBytesOf, type Server } from '../processes.ts';
 
-const RUNS = Number(process.env.MEMORY_RUNS ?? 3);
+const RUNS = 3;
 const CLIENTS = 8;
 /** How often each of the pages that expand is requested. */
 const PAGE_ROUNDS = 3;
@@ -36,56 +33,26 @@ const statedBytes = (): number => {
  * and read no byte of streams whose segments contain huge pictures; in each run on a new service. The figures are
  * proportional set sizes (PSS): forks share most of their memory.
  *
- * Where memory does not come back, the heap afterwards is compared with that of another service at rest: a snapshot
- * before would itself change what the service holds.
+ * Where memory does not come back: run with `NODE_OPTIONS=--heapsnapshot-signal=SIGUSR2`, send that signal to the service
+ * at rest and afterwards, and compare the two files in the developer tools of Chromium.
  */
 export const memory: StandaloneCase = async function* () {
   const origin = await startHostileOrigin();
   try {
     for (let run = 1; run <= RUNS; run += 1) {
-      const { before, peak, after, classes } = await withService(origin, (service) => measure(service, origin));
+      const service = await startReelay(origin.host, { TRUSTED_PROXIES: '1' });
+      const { before, peak, after } = await measure(service, origin).finally(service.close);
       const what = (text: string) => `memory, ${CLIENTS} hostile clients, run ${run}: ${text}`;
-      const alone = { rival: Number.NaN, rivalName: '', unit: 'MB' };
-      yield { what: what('before'), ours: before / 1e6, ...alone };
-      yield { what: what('at most'), ours: peak / 1e6, ...alone, atMost: statedBytes() / 1e6 };
-      const figure = { rival: before / 1e6, rivalName: 'before', unit: 'MB', atMost: MAX_RATIO };
+      const unit = 'MB';
+      yield { what: what('before'), ours: before / 1e6, unit };
+      yield { what: what('at most'), ours: peak / 1e6, unit, atMost: statedBytes() / 1e6 };
+      const figure = { rival: before / 1e6, rivalName: 'before', unit, atMost: MAX_RATIO };
       yield { what: what('afterwards'), ours: after / 1e6, ...figure };
-      if (!classes) continue;
-      const atRest = await withService(origin, async (service) => {
-        await settle(service, origin);
-        return service.heap();
-      });
-      process.stderr.write(`${heapGrowth(atRest, classes).join('\n')}\n`);
     }
   } finally {
     await origin.close();
   }
 };
-
-interface MeasuredService extends Server {
-  /** What its heap contains now. */
-  heap(): Promise<ReadonlyMap<string, HeapClass>>;
-}
-
-async function withService<T>(origin: HostileOrigin, use: (service: MeasuredService) => Promise<T>): Promise<T> {
-  const data = await mkdtemp(join(tmpdir(), 'bench-memory-'));
-  const file = join(data, 'heap.heapsnapshot');
-  try {
-    const service = await startReelay(origin.host, data, { TRUSTED_PROXIES: '1', HEAP_SNAPSHOT: file });
-    const heap = async () => {
-      process.kill(service.pid, 'SIGUSR2');
-      while (!existsSync(file)) await pause(SAMPLE_INTERVAL_MS);
-      return readHeapClasses(file);
-    };
-    try {
-      return await use({ ...service, heap });
-    } finally {
-      await service.close();
-    }
-  } finally {
-    await rm(data, { recursive: true, force: true });
-  }
-}
 
 /** So that all processes run that an instance in use has, and then those that it has at rest. */
 async function settle(service: Server, origin: HostileOrigin): Promise<void> {
@@ -93,7 +60,7 @@ async function settle(service: Server, origin: HostileOrigin): Promise<void> {
   await pause(SETTLE_MS);
 }
 
-async function measure(service: MeasuredService, origin: HostileOrigin) {
+async function measure(service: Server, origin: HostileOrigin) {
   await settle(service, origin);
   const before = service.residentBytes();
   const processesBefore = eachProcess(service);
@@ -112,11 +79,7 @@ async function measure(service: MeasuredService, origin: HostileOrigin) {
   const processes = { before: processesBefore, after: eachProcess(service) };
   const details = { before, peak, after, seconds, cpuSeconds, processes, statuses: countBy(statuses) };
   process.stderr.write(`${JSON.stringify(details)}\n`);
-  const isCompared = after > before * MAX_RATIO || process.env.MEMORY_HEAP !== undefined;
-  const classes = isCompared ? await service.heap() : undefined;
-  // A snapshot collects garbage first: what is left of the difference is in the heap, or held by the allocator.
-  if (classes) process.stderr.write(`With garbage collected: ${Math.round(service.residentBytes() / 1e6)} MB\n`);
-  return { before, peak, after, classes };
+  return { before, peak, after };
 }
 
 /** Megabytes of each process of the service, itself first. */
@@ -131,9 +94,9 @@ async function attackAll(service: Server, origin: HostileOrigin): Promise<number
   const attack = async (_: unknown, number: number) => {
     const headers = { 'x-forwarded-for': `192.0.2.${number + 1}` };
     const hold = async () => {
-      const { body } = await read(`${service.baseUrl}/api/Fetch/GetResource?${query(origin.pictures())}`, headers);
-      const [, key] = /"audio".*?"bestQualityKey":"([^"]+)"/s.exec(body) ?? [];
-      const response = key && (await request(`${service.baseUrl}/api/Stream/Media/${key}?format=mp3`, headers));
+      const init = { headers, signal: AbortSignal.timeout(READ_TIMEOUT_MS) };
+      const url = await streamOf(service, origin.pictures(), init, ['audio']).catch(() => undefined);
+      const response = url && (await request(`${url}?format=mp3`, headers));
       if (response) unread.push(response);
     };
     const visitNext = async () => {
@@ -211,5 +174,3 @@ function countBy(values: readonly number[]): Record<string, number> {
   for (const value of values) counts[value] = (counts[value] ?? 0) + 1;
   return counts;
 }
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -8,29 +8,16 @@ import type { Case } from '../bench.ts';
 import { firstByteMs, take } from '../clients.ts';
 import { inTurn, median, seconds } from '../figures.ts';
 import { MEDIA_DIR } from '../media.ts';
+import { pairOf } from '../origin.ts';
 
 const run = promisify(execFile);
 const RUNS = 7;
 const FRAGMENTED = ['-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+default_base_moof', '-f', 'mp4'];
 
 /** Separate video and audio of 150 MB over loopback, and FFmpeg on the same files: both leave an MP4 file behind. */
-export const mux: Case = async function* ({ origin, sizes, stream }) {
+export const mux: Case = async function* ({ origin, stream }) {
   const { ffmpeg } = await installedTools();
-  await origin.publish(
-    'pair',
-    [
-      {
-        id: 'v',
-        path: '/media/video.mp4',
-        vcodec: 'avc1.42c01f',
-        acodec: 'none',
-        bytes: sizes['video.mp4'] ?? 0,
-        height: 540,
-      },
-      { id: 'a', path: '/media/audio.m4a', vcodec: 'none', acodec: 'mp4a.40.2', bytes: sizes['audio.m4a'] ?? 0 },
-    ],
-    60,
-  );
+  await origin.publish('pair', pairOf('video.mp4', 'audio.m4a'), 60);
   const url = await stream('pair');
   const inputs = ['video.mp4', 'audio.m4a'].flatMap((file) => ['-i', join(MEDIA_DIR, file)]);
   const folder = await mkdtemp(join(tmpdir(), 'bench-mux-'));
@@ -53,8 +40,6 @@ export const mux: Case = async function* ({ origin, sizes, stream }) {
   yield {
     what: 'mux, first byte',
     ours: median(firstBytes),
-    rival: Number.NaN,
-    rivalName: '',
     unit: 'ms',
     atMost: 150,
   };

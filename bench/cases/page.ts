@@ -33,8 +33,6 @@ export const page: Case = async function* ({ service }) {
     const figure = (what: string, key: keyof FirstLoad, unit: string, atMost?: number) => ({
       what,
       ours: median(loads.map((one) => one[key])),
-      rival: Number.NaN,
-      rivalName: '',
       unit,
       atMost,
     });

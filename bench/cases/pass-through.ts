@@ -1,9 +1,9 @@
 import type { Bench, Case } from '../bench.ts';
-import { takeTogether } from '../clients.ts';
-import { type Figure, median, seconds } from '../figures.ts';
+import { measureLoad } from '../clients.ts';
+import { type Figure, median } from '../figures.ts';
 import type { Server } from '../processes.ts';
 
-const RUNS = Number(process.env.BENCH_RUNS ?? 7);
+const RUNS = 7;
 /** Clients at once, and how often each run asks, so that a run is long enough to time. */
 const LOADS: readonly Load[] = [
   { clients: 1, file: 'video.mp4' },
@@ -40,10 +40,9 @@ export const passThrough: Case = async function* (bench) {
   for (const load of LOADS) {
     const { file, isSecure } = load;
     const name = `pass-${isSecure ? 'secure-' : ''}${file}`;
-    const bytes = sizes[file] ?? 0;
-    const path = `${isSecure ? origin.secure.baseUrl : ''}/media/${file}`;
-    await origin.publish(name, [{ id: 'file', path, vcodec: 'avc1', acodec: 'none', bytes }], 20);
-    yield* compare(bench, await bench.stream(name), { ...load, bytes });
+    const folder = isSecure && `${origin.secure.baseUrl}/media/`;
+    await origin.publish(name, [{ file, holds: 'video', folder }], 20);
+    yield* compare(bench, await bench.stream(name), { ...load, bytes: sizes[file] });
   }
 };
 
@@ -56,16 +55,14 @@ interface Runs {
 async function* compare(
   bench: Bench,
   url: string,
-  { file, clients, bytes, isSecure }: Load & { readonly bytes: number },
+  { file, clients, bytes, isSecure }: Load & { readonly bytes: number | undefined },
 ): AsyncIterable<Figure> {
   const measure = async (server: Server, from: string, { throughput, cpu }: Runs) => {
-    const before = server.cpuSeconds();
-    const elapsed = await seconds(async () => {
-      const taken = await takeTogether(from, clients);
-      if (taken !== bytes * clients) throw new Error(`${taken} bytes of ${bytes * clients} from ${from}`);
-    });
-    cpu.push((server.cpuSeconds() - before) / ((bytes * clients) / 1e9));
-    throughput.push((bytes * clients) / 1e6 / elapsed);
+    const measured = await measureLoad(server, from, clients);
+    if (measured.bytes / clients !== bytes)
+      throw new Error(`${measured.bytes} bytes of ${clients} clients from ${from}`);
+    cpu.push(measured.cpu);
+    throughput.push(measured.speed);
   };
   // The others have no https upstream that they trust.
   const names = (Object.keys(RIVALS) as RivalName[]).filter((name) => !isSecure || PROXIES.has(name));

@@ -38,7 +38,7 @@ const run = async (program = '', args: readonly string[] = []) => {
 
 /** What the sandbox adds to the start of each process. The sandbox is the strictest of this machine. */
 export const processStart: StandaloneCase = async function* () {
-  const figure = (what: string, ours: number) => ({ what, ours, rival: Number.NaN, rivalName: '', unit: 'ms' });
+  const figure = (what: string, ours: number) => ({ what, ours, unit: 'ms' });
   const added = async (what: string, ours: () => Promise<void>, before: () => Promise<void>) => {
     // The fastest of each, in turn: other work of the machine only makes a start slower.
     const fastest = { ours: Number.POSITIVE_INFINITY, before: Number.POSITIVE_INFINITY };

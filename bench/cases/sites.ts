@@ -15,7 +15,8 @@ import { createVimeo } from '../../test/sites/vimeo/vimeo.ts';
 import { createX } from '../../test/sites/x/x.ts';
 import { watchUrl } from '../../test/sites/youtube/videos.ts';
 import { createYoutube } from '../../test/sites/youtube/youtube.ts';
-import { resolveBy, type StandaloneCase, startReelay } from '../bench.ts';
+import { type StandaloneCase, startReelay } from '../bench.ts';
+import { resolveLink, streamOf } from '../clients.ts';
 import { type Figure, inTurn, seconds } from '../figures.ts';
 import type { Server } from '../processes.ts';
 
@@ -46,7 +47,7 @@ export const sites: StandaloneCase = async function* () {
   const running = await startSites(await Promise.all(SITES.map((create) => create())));
   let service: Server | undefined;
   try {
-    service = await startReelay('127.0.0.1:9', join(dir, 'data'), {
+    service = await startReelay('127.0.0.1:9', {
       OUTGOING_PROXIES: await running.proxyFor('127.0.0.1'),
       EXTRA_CA_FILE: running.caFile,
       NAMES_ADDRESS: '192.0.43.8',
@@ -76,14 +77,13 @@ async function* measure(service: Server, stock: (args: readonly string[]) => Pro
       const ms = { ours: times.ours * 1000, rival: times.rival * 1000 };
       return { what: `${name}: ${what}`, ...ms, rivalName, unit: 'ms', atMost: MAX_RATIO };
     };
-    yield await figure('resolve of a new link', (each) => resolveBy(service, each), ['-J']);
+    yield await figure('resolve of a new link', (each) => resolveLink(service, each), ['-J']);
     yield await figure('first byte of a new link', (each) => firstByte(service, each), ['-f', 'ba/b', '-o', '-']);
   }
 }
 
 async function firstByte(service: Server, link: string): Promise<void> {
-  const { urlType, bestQualityKey } = (await resolveBy(service, link)).mediaItems[0]?.audio ?? {};
-  const { status, body } = await fetch(`${service.baseUrl}/api/Stream/${urlType}/${bestQualityKey}`);
+  const { status, body } = await fetch(await streamOf(service, link, {}, ['audio']));
   const reader = body?.getReader();
   const first = await reader?.read();
   await reader?.cancel();

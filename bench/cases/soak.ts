@@ -1,12 +1,10 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { atRest } from '../at-rest.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { atRest, leftFigures } from '../at-rest.ts';
 import { type StandaloneCase, startReelay } from '../bench.ts';
+import { streamOf } from '../clients.ts';
 import { median } from '../figures.ts';
-import type { Server } from '../processes.ts';
 import { FAULTS, HOPELESS, type SoakOrigin, startSoakOrigin } from '../soak-origin.ts';
 
 const CLIENTS = Number(process.env.SOAK_CLIENTS ?? 500);
@@ -30,12 +28,11 @@ interface Tally {
 /** Hundreds of slow clients of sources that fail in every way: memory stays constant, and no resource leaks. */
 export const soak: StandaloneCase = async function* () {
   const origin = await startSoakOrigin();
-  const data = await mkdtemp(join(tmpdir(), 'bench-soak-'));
-  const service = await startReelay(origin.host, data, { MAX_FFMPEG: String(CONVERSIONS) });
+  const service = await startReelay(origin.host, { MAX_FFMPEG: String(CONVERSIONS) });
   try {
     const urls = new Map<string, string>();
     for (const fault of Object.keys(FAULTS)) urls.set(fault, await streamOf(service, origin.link(fault)));
-    const before = await atRest(service, data);
+    const before = await atRest(service);
     origin.begin();
 
     const tally: Tally = { complete: 0, left: 0, refused: 0, broken: 0, lost: new Map(), wrong: 0 };
@@ -50,14 +47,14 @@ export const soak: StandaloneCase = async function* () {
     }
     over.abort();
     await Promise.all(clients);
-    const after = await atRest(service, data);
+    const after = await atRest(service);
 
     process.stderr.write(
-      `${JSON.stringify({ ...tally, lost: Object.fromEntries(tally.lost), before, after, connections: await origin.connections() })}\n`,
+      `${JSON.stringify({ ...tally, lost: Object.fromEntries(tally.lost), before, after, connections: origin.connections() })}\n`,
     );
     const quarter = Math.ceil(SECONDS / 4);
-    const what = (text: string) => `soak, ${CLIENTS} clients for ${SECONDS} s: ${text}`;
-    const alone = { rival: Number.NaN, rivalName: '' };
+    const name = `soak, ${CLIENTS} clients for ${SECONDS} s`;
+    const what = (text: string) => `${name}: ${text}`;
     yield {
       what: what('resident at its end'),
       ours: median(resident.slice(-quarter)) / 1e6,
@@ -69,17 +66,13 @@ export const soak: StandaloneCase = async function* () {
     yield {
       what: what('streams lost to faults that can be mended'),
       ours: [...tally.lost.values()].reduce((sum, count) => sum + count, 0),
-      ...alone,
-      unit: '',
       atMost: 0,
     };
-    yield { what: what('streams with wrong bytes'), ours: tally.wrong, ...alone, unit: '', atMost: 0 };
-    for (const kind of ['processes', 'sockets', 'files'] as const)
-      yield { what: what(`${kind} left`), ours: after[kind] - before[kind], ...alone, unit: '', atMost: 0 };
+    yield { what: what('streams with wrong bytes'), ours: tally.wrong, atMost: 0 };
+    yield* leftFigures(name, before, after);
   } finally {
     await service.close();
     await origin.close();
-    await rm(data, { recursive: true, force: true });
   }
 };
 
@@ -137,14 +130,3 @@ async function ask(url: string, signal: AbortSignal): Promise<IncomingMessage> {
   const [answer] = await once(get(url, { agent: false, signal }), 'response');
   return answer;
 }
-
-/** Resolves a link and gives the URL of its stream. */
-async function streamOf({ baseUrl }: Server, link: string): Promise<string> {
-  const response = await fetch(`${baseUrl}/api/Fetch/GetResource?${new URLSearchParams({ url: link })}`);
-  const { mediaItems } = (await response.json()) as { mediaItems?: { video?: { bestQualityKey: string } }[] };
-  const key = mediaItems?.[0]?.video?.bestQualityKey;
-  if (!key) throw new Error(`${response.status} for ${link}`);
-  return `${baseUrl}/api/Stream/Media/${key}`;
-}
-
-const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));

@@ -5,12 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createLayout } from '@reelay/seekable-media/virtual-mp4';
+import { ByteReader, type SizedFile } from '../../stream-service/outputs/byte-reader.ts';
 import { readLayoutSource } from '../../stream-service/outputs/layout/read-layout.ts';
 import { installedTools } from '../../test/support/installed-tools.ts';
 import type { Bench, Case } from '../bench.ts';
-import { firstByteMs, take, takeTogether } from '../clients.ts';
+import { firstByteMs, measureLoad, take } from '../clients.ts';
 import { type Figure, inTurn, median, seconds } from '../figures.ts';
 import { MEDIA_DIR } from '../media.ts';
+import { pairOf } from '../origin.ts';
 
 const run = promisify(execFile);
 const RUNS = 5;
@@ -29,22 +31,10 @@ const SHORT: readonly Pair[] = [
   { form: 'fragmented', video: 'indexed.mp4', audio: 'indexed.m4a', direct: 'both.mp4', durationSeconds: 60 },
   { form: 'progressive', video: 'video.mp4', audio: 'audio.m4a', direct: 'both.mp4', durationSeconds: 60 },
 ];
-const HOURS: readonly Pair[] = [
-  {
-    form: 'fragmented',
-    video: 'hour-indexed.mp4',
-    audio: 'hour-indexed.m4a',
-    direct: 'hour-both.mp4',
-    durationSeconds: 3600,
-  },
-  {
-    form: 'progressive',
-    video: 'hour-video.mp4',
-    audio: 'hour-audio.m4a',
-    direct: 'hour-both.mp4',
-    durationSeconds: 3600,
-  },
-];
+const HOURS = SHORT.map(({ form, video, audio, direct }): Pair => {
+  const ofHour = (file: string) => `hour-${file}`;
+  return { form, video: ofHour(video), audio: ofHour(audio), direct: ofHour(direct), durationSeconds: 3600 };
+});
 
 /** The seekable file of a pair beside the same tracks in one file, and beside what a user would do without it. */
 export const twin: Case = async function* (bench) {
@@ -67,19 +57,10 @@ interface Urls {
   readonly direct: string;
 }
 
-async function publish({ origin, sizes, stream }: Bench, pair: Pair, suffix = ''): Promise<Urls> {
-  const format = (id: string, file: string, vcodec: string, acodec: string) => ({
-    id,
-    path: `/media/${file}`,
-    vcodec,
-    acodec,
-    bytes: sizes[file] ?? 0,
-  });
+async function publish({ origin, stream }: Bench, pair: Pair, suffix = ''): Promise<Urls> {
   const names = { pair: `twin-${pair.video}${suffix}`, direct: `twin-${pair.direct}${suffix}` };
-  const video = format('v', pair.video, 'avc1.42c01f', 'none');
-  const audio = format('a', pair.audio, 'none', 'mp4a.40.2');
-  await origin.publish(names.pair, [video, audio], pair.durationSeconds);
-  await origin.publish(names.direct, [format('both', pair.direct, 'avc1.42c01f', 'mp4a.40.2')], pair.durationSeconds);
+  await origin.publish(names.pair, pairOf(pair.video, pair.audio), pair.durationSeconds);
+  await origin.publish(names.direct, [{ file: pair.direct, holds: 'both' }], pair.durationSeconds);
   return { ours: (await stream(names.pair)).replace('/Combined/', '/Media/'), direct: await stream(names.direct) };
 }
 
@@ -91,13 +72,9 @@ async function* throughput(
 ): AsyncGenerator<Figure> {
   const cpu = { ours: [] as number[], rival: [] as number[] };
   const speed = async (url: string, spent: number[]) => {
-    const before = service.cpuSeconds();
-    let bytes = 0;
-    const elapsed = await seconds(async () => {
-      bytes = await takeTogether(url, clients);
-    });
-    spent.push((service.cpuSeconds() - before) / (bytes / 1e9));
-    return bytes / 1e6 / elapsed;
+    const measured = await measureLoad(service, url, clients);
+    spent.push(measured.cpu);
+    return measured.speed;
   };
   const figures = await inTurn(
     clients > 1 ? 3 : RUNS,
@@ -195,7 +172,7 @@ async function withoutTwin(bench: Bench): Promise<Figure> {
 async function* layoutCost({ form, video, audio }: Pair): AsyncGenerator<Figure> {
   const headers = await Promise.all(
     [video, audio].map(async (file) =>
-      readLayoutSource(await openFile(join(MEDIA_DIR, file)), { signal: new AbortController().signal }),
+      readLayoutSource(new ByteReader(await openFile(join(MEDIA_DIR, file))), { signal: new AbortController().signal }),
     ),
   );
   const [videoHeader, audioHeader] = headers;
@@ -208,18 +185,16 @@ async function* layoutCost({ form, video, audio }: Pair): AsyncGenerator<Figure>
     const { user, system } = process.cpuUsage(before);
     cpu.push((user + system) / 1000);
   }
-  const alone = { rival: Number.NaN, rivalName: '' };
-  yield { what: `${form} hour, layout, CPU`, ours: median(cpu), ...alone, unit: 'ms', atMost: 30 };
-  yield { what: `${form} hour, layout, first one`, ours: cpu[0] ?? Number.NaN, ...alone, unit: 'ms' };
-  yield { what: `${form} hour, layout, memory`, ours: memoryBytes / 1e6, ...alone, unit: 'MB', atMost: 4 };
+  yield { what: `${form} hour, layout, CPU`, ours: median(cpu), unit: 'ms', atMost: 30 };
+  yield { what: `${form} hour, layout, first one`, ours: cpu[0] ?? Number.NaN, unit: 'ms' };
+  yield { what: `${form} hour, layout, memory`, ours: memoryBytes / 1e6, unit: 'MB', atMost: 4 };
 }
 
 /** A file of this machine as a source. */
-async function openFile(path: string): Promise<Parameters<typeof readLayoutSource>[0]> {
+async function openFile(path: string): Promise<SizedFile> {
   const { size } = await stat(path);
   return {
     needsRemux: false,
-    isSeekable: true,
     size,
     validator: undefined,
     read: (first, last = size - 1) => createReadStream(path, { start: first, end: last }),

@@ -3,14 +3,16 @@
  * Arguments: the attack, the port to listen on, and `host:port` of the service and of a server of media.
  */
 import { serveHostileLinks } from '../../test/attacks/hostile-links.ts';
+import { createFaultHandler, type FaultHandler } from '../../test/origin/faults.ts';
 import type { OriginHandler } from '../../test/origin/handler.ts';
+import { json } from '../../test/origin/respond.ts';
 import { startOrigin } from '../../test/origin/server.ts';
 import { ATTACKS } from './attacks.ts';
 import { describeHostileItem, HOSTILE_FILES } from './hostile-files.ts';
 
 const [name = '', port, service = '', media = '', from = ''] = process.argv.slice(2);
 const achieved: Record<string, number> = {};
-const files = new Map<string, Buffer>();
+const files = new Map<string, FaultHandler>();
 
 const origin = await startOrigin({
   mediaDir: '.',
@@ -19,10 +21,7 @@ const origin = await startOrigin({
     '/slow/': serveSlowly,
     '/hostile/': serveHostileLinks(),
     '/hostile-files/': serveFile,
-    '/site-api/': ({ path, response, url }) => {
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify(describeHostileItem(path, url.origin)));
-    },
+    '/site-api/': (exchange) => json(exchange, describeHostileItem(exchange.path, exchange.url.origin)),
     '/': ({ response }) => void response.end(JSON.stringify(achieved)),
   },
 });
@@ -41,16 +40,9 @@ function serveSlowly({ response, signal }: Parameters<OriginHandler>[0]): void {
 }
 
 function serveFile({ path, request, response }: Parameters<OriginHandler>[0]): void {
-  const bytes = files.get(path) ?? HOSTILE_FILES[path]?.();
-  if (!bytes) return void response.writeHead(404).end();
-  files.set(path, bytes);
-  const [, first = '0', last = ''] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '') ?? [];
-  const end = Math.min(last === '' ? Number.POSITIVE_INFINITY : Number(last), bytes.length - 1);
-  const part = bytes.subarray(Number(first), end + 1);
-  response.writeHead(206, {
-    'content-type': 'video/mp4',
-    'content-length': part.length,
-    'content-range': `bytes ${first}-${end}/${bytes.length}`,
-  });
-  response.end(request.method === 'HEAD' ? undefined : part);
+  const make = HOSTILE_FILES[path];
+  if (!make) return void response.writeHead(404).end();
+  const serve = files.get(path) ?? createFaultHandler({ bytes: make() });
+  files.set(path, serve);
+  serve(request, response);
 }

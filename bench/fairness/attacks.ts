@@ -1,10 +1,11 @@
 import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { HOSTILE_LINKS } from '../../test/attacks/hostile-links.ts';
 import { HOSTILE_FILES } from './hostile-files.ts';
-import { type RawAnswer, rawGet, streamPath } from './raw-request.ts';
+import { type RawAnswer, rawGet, resolvedPath } from './raw-request.ts';
 
 /** What an attack is directed at, and where it comes from. */
-export interface AttackTarget {
+interface AttackTarget {
   /** `host:port` of the service, of a server of large media, and of the origin of this attack. */
   readonly service: string;
   readonly media: string;
@@ -18,7 +19,6 @@ export interface AttackTarget {
 /** Attacks until its process is ended. */
 type Attack = (target: AttackTarget) => Promise<unknown>;
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 /** Loops side by side. A refusal is immediate: without a pause the attack would only take its own processor. */
 const REFUSED_PAUSE_MS = 20;
 async function repeat(
@@ -45,7 +45,7 @@ async function repeat(
 /** Resolves until it succeeds: an attacker can wait. */
 async function insist(target: AttackTarget, link: string): Promise<string> {
   for (;;) {
-    const path = await streamPath(target.service, link, target).catch(() => undefined);
+    const path = await resolvedPath(target.service, link, target).catch(() => undefined);
     if (path) return path;
     await pause(200);
   }

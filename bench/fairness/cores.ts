@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 /** Lists of cores in the notation of taskset(1). */
-export interface Cores {
+interface Cores {
   /** The core whose time is shared fairly: the service and its children alone run there. */
   readonly service: string;
   /** All others: clients and origins. The same core where there is only one. */
@@ -27,17 +27,6 @@ export function moveTo(cores: string): () => void {
     /:\s*(\S+)\s*$/.exec(execFileSync('taskset', ['-cp', String(process.pid)]).toString()) ?? [];
   set(cores);
   return () => void set(before);
-}
-
-/** Seconds that the main threads of processes were ready to run and waited for a processor (`schedstat`, second field). */
-export function runQueueSeconds(pids: readonly number[]): number {
-  return pids.reduce((sum, pid) => {
-    try {
-      return sum + Number(readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')[1]) / 1e9;
-    } catch {
-      return sum; // it has ended
-    }
-  }, 0);
 }
 
 const CLOCK_TICKS = 100; // sysconf(_SC_CLK_TCK) on Linux

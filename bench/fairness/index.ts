@@ -1,3 +1,3 @@
 export { ATTACKS } from './attacks.ts';
-export { busySeconds, divideCores, moveTo, runQueueSeconds } from './cores.ts';
-export { rawGet, streamPath } from './raw-request.ts';
+export { busySeconds, divideCores, moveTo } from './cores.ts';
+export { rawGet, resolvedPath } from './raw-request.ts';

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
+import { type ResourceAnswer, streamPath } from '../clients.ts';
 
-export interface RawRequest {
+interface RawRequest {
   /** Address of the client: another one of loopback for each client. */
   readonly from: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -70,25 +71,10 @@ export function rawGet(host: string, path: string, options: RawRequest): Promise
   return promise;
 }
 
-/** A request that was not answered 200. */
-export class Refused extends Error {
-  override readonly name = 'Refused';
-}
-
-interface Side {
-  readonly bestQualityKey: string | null;
-  readonly urlType?: string;
-}
-interface Resource {
-  readonly mediaItems: readonly { readonly video?: Side; readonly audio?: Side }[];
-}
-
-/** Resolves a link. @returns the path of its best stream @throws Refused */
-export async function streamPath(host: string, link: string, options: RawRequest): Promise<string> {
+/** Resolves a link. @returns the path of its best stream @throws unless it is answered 200 */
+export async function resolvedPath(host: string, link: string, options: RawRequest): Promise<string> {
   const path = `/api/Fetch/GetResource?${new URLSearchParams({ url: link })}`;
   const { status, text } = await rawGet(host, path, { ...options, isText: true });
-  if (status !== 200) throw new Refused(`${status} for ${link}`);
-  const [item] = (JSON.parse(text) as Resource).mediaItems;
-  const side = item?.video ?? item?.audio;
-  return `/api/Stream/${side?.urlType ?? 'Media'}/${side?.bestQualityKey}`;
+  if (status !== 200) throw new Error(`${status} for ${link}`);
+  return streamPath((JSON.parse(text) as ResourceAnswer).mediaItems, ['video', 'audio'], link);
 }

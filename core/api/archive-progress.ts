@@ -6,12 +6,11 @@ const JOB_ID = /^[\w.~-]{1,64}$/;
 
 /**
  * Parses the id that a client gives to the making of an archive.
- * @returns undefined when it is absent or blank
- * @throws Problem 400 unless it has up to 64 unreserved characters
+ * @throws Problem 404 when it is blank, 400 unless it has up to 64 unreserved characters
  */
-export function parseJobId(text: string | null | undefined): string | undefined {
-  const id = text?.trim();
-  if (!id) return undefined;
+export function parseJobId(text: string): string {
+  const id = text.trim();
+  if (id === '') throw problems.notFound();
   if (!JOB_ID.test(id)) throw problems.badRequest('jobId must have at most 64 letters, digits, or any of . _ ~ -');
   return id;
 }
@@ -27,8 +26,10 @@ export const EVENT_STREAM_HEADERS = {
 } as const;
 
 /** An unnamed event of the progress of an archive (HTML standard, server-sent events). */
-export const progressEvent = ({ state, total, completed, current, skipped }: ArchiveProgress): string =>
-  `data: ${JSON.stringify({ state, total, completed, current, skipped })}\n\n`;
+export function progressEvent(progress: ArchiveProgress): string {
+  const { state, total, completed, current, skipped, missingEntries } = progress;
+  return `data: ${JSON.stringify({ state, total, completed, current, skipped, missingEntries })}\n\n`;
+}
 
 const RECONNECT_MS = 3_000;
 const EPOCH_MS = /^\d{1,15}$/;

@@ -6,7 +6,6 @@ export {
   UNKNOWN_JOB_MS,
   waitingSince,
 } from './archive-progress.ts';
-export { type LinkUrlOptions, linkUrl } from './link-url.ts';
 export { openApiDocument, privateOpenApiDocument } from './openapi.ts';
 export { renderOperationTables } from './operation-tables.ts';
 export {
@@ -23,7 +22,7 @@ export { MAX_WINDOW_SEGMENTS } from './parameters.ts';
 export { createProblem, Problem, type ProblemDetails, problems, toProblem, toStreamProblem } from './problem.ts';
 export { problemPages, renderProblemReference } from './problem-pages.ts';
 export { type ProblemName, problemNameOf, sayProblem, TYPE_REFERENCES } from './problem-types.ts';
-export { parseLinkParameter, type Query, readSelection, writeSelection } from './query.ts';
+export { parseLinkParameter, type Query, readSelection, streamPath, writeSelection } from './query.ts';
 export type * as schema from './schemas.ts';
 export type { AppInfo, RequestCount } from './schemas.ts';
 export { contactLines, SECURITY_TEXT_PATH, SECURITY_TEXT_VALID_MS, securityText } from './security-text.ts';
@@ -31,8 +30,10 @@ export {
   type EntrySelection,
   FEED_FORMATS,
   type FeedFormat,
+  isPlain,
   isSelected,
   type Quality,
   type Selection,
+  selectedPart,
   type WindowSelection,
 } from './selection.ts';

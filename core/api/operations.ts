@@ -11,6 +11,7 @@ import {
   JOB,
   KEYFRAME_START,
   LINK,
+  MAX_BYTES,
   MEDIA_FORMAT,
   NAME,
   OF_A_FILE,
@@ -37,6 +38,7 @@ export interface Operation {
   /** Canonical spelling, with parameters in braces. Requests match in any case. */
   readonly path: string;
   readonly summary: string;
+  /** As OpenAPI lists them: the path first. */
   readonly parameters: readonly Parameter[];
   /** Parameters of the query that select something, by name, in the order of links. */
   readonly query?: Readonly<Record<string, QueryParameter>>;
@@ -50,6 +52,13 @@ export interface Operation {
   readonly methods: readonly ('GET' | 'HEAD' | 'POST')[];
 }
 
+/** An operation in the table. */
+interface Row extends Omit<Operation, 'parameters'> {
+  /** Descriptions of parameters of the path. @default that of the key of a rendition */
+  readonly inPath?: Readonly<Record<string, string>>;
+  readonly headers?: readonly Parameter[];
+}
+
 /** A parameter as OpenAPI describes it; every value is a string. */
 export interface Parameter {
   readonly name: string;
@@ -57,9 +66,9 @@ export interface Parameter {
   readonly required?: true;
   readonly description: string;
   /** Every value there is: others are refused. Absent: the description says which there are. */
-  readonly values?: readonly string[];
+  readonly values?: readonly string[] | undefined;
   /** Values with an effect, where others have none. */
-  readonly examples?: readonly string[];
+  readonly examples?: readonly string[] | undefined;
 }
 
 /** The content of a response: a JSON body by the name of its schema, or media types of bytes. */
@@ -71,10 +80,7 @@ export interface ResponseShape {
 
 const failure = (description: string): ResponseShape => ({ description, schema: 'ProblemDetails' });
 
-const inPath = (name: string, description: string): Parameter => ({ name, in: 'path', required: true, description });
-
-const KEY = inPath('key', 'A key taken from a resolve response');
-const ITEM_KEY = inPath('key', 'The key of any rendition of the item');
+const KEY = 'A key taken from a resolve response';
 
 const PREFER: Parameter = {
   name: 'Prefer',
@@ -102,7 +108,6 @@ const ITEM_FAILURES = {
 const NO_LINK = failure('The url parameter is missing or malformed');
 
 const GONE = failure('No such key, or its source is gone');
-const UNREADABLE_PICTURE = failure('The source cannot be read, or is not a picture');
 
 /** A file, and parts of it. */
 const ranged = (what: string, media: readonly string[]) => ({
@@ -114,7 +119,21 @@ const ranged = (what: string, media: readonly string[]) => ({
 
 const [RSS] = FEED_FORMATS;
 
-const HLS_TYPES = ['application/vnd.apple.mpegurl', 'video/mp4', 'application/json', 'text/vtt', 'image/*'];
+/** Failures of what is presented as HLS. */
+const HLS_FAILURES = {
+  400: failure('audio is malformed, or there is none in this language; detail says which'),
+  404: GONE,
+  415: failure('The rendition cannot be sent by byte ranges of MP4; detail says why'),
+};
+
+const HLS_TYPES = [
+  'application/vnd.apple.mpegurl',
+  'application/dash+xml',
+  'video/mp4',
+  'application/json',
+  'text/vtt',
+  'image/*',
+];
 
 /** Episodes of a podcast are MP3, entries of a playlist the best that plays everywhere. */
 const feedDefaults = ({ format: text = RSS }: Texts): Selection => {
@@ -132,7 +151,6 @@ const table = [
     ...FUNCTION,
     path: '/api/App',
     summary: 'Reports version and health, including why the instance is in maintenance',
-    parameters: [],
     responses: { 200: { description: 'The state of the instance', schema: 'AppInfo' } },
   },
   {
@@ -140,7 +158,6 @@ const table = [
     ...FUNCTION,
     path: '/api/App/requests',
     summary: 'Reports how many resolve requests this instance has served',
-    parameters: [],
     responses: {
       200: { description: 'A badge for shields.io; the number in X-Request-Count', schema: 'RequestCount' },
     },
@@ -151,7 +168,7 @@ const table = [
     path: '/api/Fetch/GetResource',
     summary: 'Resolves a media URL into metadata and available renditions',
     query: { url: LINK },
-    parameters: [PREFER],
+    headers: [PREFER],
     responses: {
       200: { description: 'The metadata of the link, and every rendition', schema: 'ResourceInformation' },
       ...RESOLVE_FAILURES,
@@ -164,7 +181,6 @@ const table = [
     path: '/api/Fetch/GetDetails',
     summary: 'Resolves a media URL into description, date, chapters, thumbnails and subtitles',
     query: { url: LINK },
-    parameters: [],
     responses: {
       200: { description: 'The details of the item', schema: 'MediaDetails' },
       ...ITEM_FAILURES,
@@ -177,7 +193,6 @@ const table = [
     path: '/api/Fetch/GetPlayback',
     summary: 'Resolves a media URL into files that a player can seek in, with their codecs',
     query: { url: LINK },
-    parameters: [],
     responses: {
       200: { description: 'The files of the item', schema: 'Playback' },
       ...ITEM_FAILURES,
@@ -193,6 +208,7 @@ const table = [
       url: LINK,
       quality: QUALITY,
       codec: CODEC,
+      maxBytes: MAX_BYTES,
       format: GET_FORMAT,
       ...OF_A_FILE,
       ...SKIP_AND_MARK,
@@ -200,7 +216,6 @@ const table = [
       entries: ofArchive(ENTRIES),
       split: SPLIT,
     },
-    parameters: [],
     responses: {
       302: { description: 'Location is the stream' },
       ...ITEM_FAILURES,
@@ -220,7 +235,6 @@ const table = [
       entries: ENTRIES,
     },
     defaults: feedDefaults,
-    parameters: [],
     responses: {
       200: {
         description: 'The feed',
@@ -236,7 +250,6 @@ const table = [
     servedBy: 'function',
     path: '/mcp',
     summary: 'The Model Context Protocol (streamable HTTP, stateless): tools for assistants',
-    parameters: [],
     body: 'One JSON-RPC 2.0 message of the protocol',
     responses: {
       200: {
@@ -264,7 +277,6 @@ const table = [
       ...SKIP_AND_MARK,
       name: NAME,
     },
-    parameters: [KEY],
     responses: {
       ...ranged('media bytes', ['video/*', 'audio/*']),
       302: { description: 'Location is the part of the live stream by its segments' },
@@ -281,12 +293,9 @@ const table = [
     summary:
       'The HLS master playlist (RFC 8216) of a rendition in MP4, for Apple players, AirPlay, Chromecast and hls.js',
     query: { audio: PRESENTED_AUDIO },
-    parameters: [KEY],
     responses: {
       ...ranged('playlist', ['application/vnd.apple.mpegurl']),
-      400: failure('audio is malformed, or there is none in this language; detail says which'),
-      404: GONE,
-      415: failure('The rendition cannot be sent by byte ranges of MP4; detail says why'),
+      ...HLS_FAILURES,
     },
   },
   {
@@ -295,18 +304,13 @@ const table = [
     path: '/api/Stream/Hls/{key}/{file}',
     summary: 'A file that the HLS master playlist of a rendition refers to',
     query: { audio: described(AUDIO, 'As in the URLs of the master playlist'), entity: ENTITY },
-    parameters: [
-      KEY,
-      inPath(
-        'file',
-        'video.m3u8, audio.m3u8, audio-2.m3u8 and so on, both.m3u8, media.mp4, media-2.mp4 and so on, chapters.json; of a live stream held.m3u8 and its segments too',
-      ),
-    ],
+    inPath: {
+      file: 'all.m3u8 and all.mpd (HLS and DASH of every height in the same codecs, from which players choose by bandwidth), video.m3u8, audio.m3u8, audio-2.m3u8 and so on, both.m3u8, media.mp4, media-2.mp4 and so on, chapters.json; of a live stream held.m3u8 and its segments too',
+    },
     responses: {
       ...ranged('file', HLS_TYPES),
-      400: failure('audio is malformed, or there is none in this language; detail says which'),
+      ...HLS_FAILURES,
       404: failure('No such key or file, its source is gone, or the media is of another version'),
-      415: failure('The rendition cannot be sent by byte ranges of MP4; detail says why'),
     },
   },
   {
@@ -315,7 +319,6 @@ const table = [
     path: '/api/Stream/Subtitle/{key}',
     summary: 'A subtitle file, converted to the requested format',
     query: { format: SUBTITLE_FORMAT },
-    parameters: [KEY],
     responses: {
       ...ranged('file', ['text/vtt', 'application/x-subrip', 'text/plain']),
       400: failure('The format is unknown'),
@@ -328,11 +331,10 @@ const table = [
     ...STREAM,
     path: '/api/Stream/Cover/{key}',
     summary: 'The cover of the item that a rendition belongs to, as the source has it',
-    parameters: [KEY],
     responses: {
       ...ranged('picture', ['image/*']),
       404: failure('No such key, the item has no cover, or its source is gone'),
-      502: UNREADABLE_PICTURE,
+      502: failure('The source cannot be read, or is not a picture'),
     },
   },
   {
@@ -340,7 +342,7 @@ const table = [
     ...STREAM,
     path: '/api/Stream/Segments/{key}',
     summary: 'The segments that viewers have reported of an item, which skip leaves out; none without SPONSORBLOCK_URL',
-    parameters: [ITEM_KEY],
+    inPath: { key: 'The key of any rendition of the item' },
     responses: {
       200: { description: 'The segments, as the service lists them', schema: 'ItemSegments' },
       404: failure('No such key'),
@@ -353,7 +355,6 @@ const table = [
     path: '/api/Stream/Archive',
     summary: 'Resolves a list and redirects to the archive of its sound, as Get does with format=zip and quality=audio',
     query: { url: LINK, jobId: JOB },
-    parameters: [],
     responses: {
       302: { description: 'Location is the archive' },
       400: failure('A parameter is missing or malformed, or the link is a single item; detail says which'),
@@ -366,7 +367,7 @@ const table = [
     ...STREAM,
     path: '/api/Stream/Archive/Progress/{jobId}',
     summary: 'Reports how far an archive is, as server-sent events',
-    parameters: [inPath('jobId', JOB.description)],
+    inPath: { jobId: JOB.description },
     responses: {
       200: {
         description:
@@ -387,7 +388,7 @@ const table = [
       from: FROM,
       jobId: JOB,
     },
-    parameters: [inPath('key', 'The key in the location that Get answers for a list with format=zip')],
+    inPath: { key: 'The key in the location that Get answers for a list with format=zip' },
     responses: {
       200: { description: 'The archive, from the beginning', media: ['application/zip'] },
       206: { description: 'The requested part of an archive of known length', media: ['application/zip'] },
@@ -404,7 +405,6 @@ const table = [
     path: '/api/Stream/Combined/{key}',
     summary: 'Muxes separate video and audio into MP4 while sending',
     query: { subtitles: SUBTITLES, audio: AUDIO, ...SKIP_AND_MARK, start: KEYFRAME_START },
-    parameters: [KEY],
     responses: {
       200: {
         description: 'The MP4 stream, from the beginning; codecs that MP4 cannot hold in their own container',
@@ -418,7 +418,7 @@ const table = [
       502: failure('The source cannot be read, or the segments to leave out'),
     },
   },
-] as const satisfies readonly Operation[];
+] as const satisfies readonly Row[];
 
 type Entry = (typeof table)[number];
 export type OperationId = Entry['operationId'];
@@ -429,24 +429,26 @@ export type StreamOperationId = Extract<Entry, { servedBy: 'stream-service' }>['
 
 /** Every operation, in the order of the description. */
 export const operations: readonly (Operation & { readonly operationId: OperationId })[] = table.map(
-  (operation: Operation & { readonly operationId: OperationId }) => ({
+  ({ inPath = {}, headers = [], ...operation }: Row & { readonly operationId: OperationId }) => ({
     ...operation,
-    parameters: allParameters(operation),
+    parameters: [
+      ...operation.path.matchAll(/\{(\w+)\}/g).map(([, name = '']) => ({
+        name,
+        in: 'path' as const,
+        required: true as const,
+        description: inPath[name] ?? KEY,
+      })),
+      ...Object.entries(operation.query ?? {}).map(([name, { description, values, examples }]) => ({
+        name,
+        in: 'query' as const,
+        description,
+        values,
+        examples,
+      })),
+      ...headers,
+    ],
   }),
 );
-
-/** As OpenAPI lists them: the path first. */
-function allParameters({ parameters, query = {} }: Operation): readonly Parameter[] {
-  const ofQuery = Object.entries(query).map(([name, { description, values, examples }]) => ({
-    name,
-    in: 'query' as const,
-    description,
-    ...(values && { values }),
-    ...(examples && { examples }),
-  }));
-  const ofPath = parameters.filter((parameter) => parameter.in === 'path');
-  return [...ofPath, ...ofQuery, ...parameters.filter((parameter) => parameter.in === 'header')];
-}
 
 /** The same by their ids. */
 export const operationsById = Object.fromEntries(

@@ -117,7 +117,7 @@ export const SUBTITLE_FORMAT: QueryParameter = {
 
 const BITRATES = MP3_BITRATES_KBPS.map(String);
 
-export const BITRATE: QueryParameter = {
+const BITRATE: QueryParameter = {
   description: `kbit/s of MP3: ${BITRATES.join(', ')}; ${MP3_BITRATE_KBPS} by default`,
   values: BITRATES,
   isUnique: true,
@@ -129,10 +129,22 @@ export const BITRATE: QueryParameter = {
 };
 
 /** @throws Problem 400 for a bit rate of anything else */
-export function requireMp3({ bitrateKbps, format, quality }: Selection): void {
-  if (bitrateKbps !== undefined && (format ?? quality) !== 'mp3')
-    throw problems.badRequest('bitrate applies to MP3 only');
+export function requireMp3({ format, quality }: Selection): void {
+  if ((format ?? quality) !== 'mp3') throw problems.badRequest('bitrate applies to MP3 only');
 }
+
+export const MAX_BYTES: QueryParameter = {
+  description:
+    'The best that is sent with at most so many bytes, such as 10000000: exact sizes as they are, estimates with 5 % more, those of parts with 25 %. MP3 has the highest bit rate up to bitrate that fits. What has no known size does not fit; 404 names the smallest',
+  isUnique: true,
+  select(text, { audio }) {
+    if (audio?.toLowerCase() === 'all') throw problems.badRequest('maxBytes cannot be combined with audio=all');
+    return {
+      maxBytes: Number(requireForm('maxBytes', text, /^[1-9]\d{0,14}$/, 'a number of bytes, such as 10000000')),
+    };
+  },
+  write: ({ maxBytes }) => maxBytes,
+};
 
 export const TAGS: QueryParameter = {
   description:
@@ -188,7 +200,7 @@ export const SKIP: QueryParameter = {
   write: ({ skip }) => skip?.join(),
 };
 
-export const MARK: QueryParameter = {
+const MARK: QueryParameter = {
   description: 'Segments to write as chapters, as those of skip, between the chapters of the item. Includes tags=true',
   isUnique: true,
   // The part can be asked for by start and end.
@@ -321,7 +333,7 @@ export const KEYFRAME_START: QueryParameter = {
 
 export const NAME: QueryParameter = {
   description:
-    'Name of the file in Content-Disposition, without extension. Characters that file systems reserve are removed',
+    'Name of the file in Content-Disposition, without extension. Characters that file systems reserve are removed; what is in brackets at the end of a long name stays',
   select: (text) => ({ fileName: text }),
 };
 
@@ -396,6 +408,7 @@ export const SKIP_AND_MARK = { skip: SKIP, mark: MARK };
 export const ofEntries = (quality: string) => ({
   quality: described(QUALITY, quality),
   codec: described(CODEC, 'As for Get'),
+  maxBytes: described(MAX_BYTES, 'As for Get, of each entry'),
   bitrate: BITRATE,
   tags: TAGS,
   audio: described(AUDIO, 'As for Get, of each entry'),

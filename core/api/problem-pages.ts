@@ -1,7 +1,7 @@
 import { PROBLEM_TYPES, type ProblemName, type ProblemType, typeReference } from './problem-types.ts';
 
 /** The page that the `type` of a problem refers to. */
-export interface ProblemPage {
+interface ProblemPage {
   /** `/problems/NAME`. */
   readonly path: string;
   readonly html: string;
@@ -21,8 +21,8 @@ const renderPage = ({ status, heading, meaning, help, operators }: ProblemType):
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 <title>${heading} – Reelay</title>
-<link rel="icon" href="/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/problems.css">
+<link rel="icon" href="../icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="../problems.css">
 </head>
 <body>
 <main>
@@ -30,7 +30,7 @@ const renderPage = ({ status, heading, meaning, help, operators }: ProblemType):
 <p>${toHtml(meaning)}</p>
 <h2>What to do</h2>
 <p>${toHtml(help)}</p>
-${operators ? `<h2>For operators</h2>\n<p>${toHtml(operators)}</p>\n` : ''}<p><small>Status ${status}. <a href="/">Back to Reelay</a></small></p>
+${operators ? `<h2>For operators</h2>\n<p>${toHtml(operators)}</p>\n` : ''}<p><small>Status ${status}. <a href="../">Back to Reelay</a></small></p>
 </main>
 </body>
 </html>

@@ -1,3 +1,5 @@
+import { STATUS_CODES } from 'node:http';
+import { formatContentRange } from '@reelay/source/request-headers';
 import {
   CapacityExceeded,
   ClientDisconnected,
@@ -13,7 +15,6 @@ import {
   UpstreamError,
   UrlExpired,
 } from '../errors/index.ts';
-import { formatContentRange } from '../http/index.ts';
 import { PROBLEM_TYPES, type ProblemName, typeReference } from './problem-types.ts';
 
 /** An error body after RFC 9457. Absent fields are omitted from the JSON. */
@@ -41,24 +42,16 @@ export class Problem extends Error {
   }
 }
 
+/** Where they differ from those of HTTP. */
 const TITLES: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  403: 'Forbidden',
   404: 'Resource Not Found',
-  405: 'Method Not Allowed',
-  415: 'Unsupported Media Type',
-  416: 'Range Not Satisfiable',
-  421: 'Misdirected Request',
-  429: 'Too Many Requests',
-  431: 'Request Header Fields Too Large',
+  413: 'Content Too Large',
   499: 'Client Closed Request',
-  500: 'Internal Server Error',
   502: 'Fetch Failed',
   503: 'No Capacity',
 };
 
-export interface ProblemOptions extends ErrorOptions {
+interface ProblemOptions extends ErrorOptions {
   /** @default that of the type */
   readonly status?: number;
   /** @default that of the status */
@@ -72,7 +65,7 @@ export interface ProblemOptions extends ErrorOptions {
 export function createProblem(name: ProblemName, options: ProblemOptions = {}): Problem {
   const {
     status = PROBLEM_TYPES[name].status,
-    title = TITLES[status] ?? '',
+    title = TITLES[status] ?? STATUS_CODES[status] ?? '',
     detail,
     retryAfterSeconds,
     cause,
@@ -90,9 +83,8 @@ export const problems = {
   badLink: (cause?: unknown) => createProblem('bad-url', { cause }),
   badRequest: (detail?: string, cause?: unknown) => createProblem('bad-parameter', { detail, cause }),
   /** What the body of a request has to be. */
-  badBody: (status: 413 | 415, detail: string) =>
-    createProblem('bad-parameter', { status, ...(status === 413 && { title: 'Content Too Large' }), detail }),
-  notFound: (cause?: unknown) => createProblem('not-found', { cause }),
+  badBody: (status: 413 | 415, detail: string) => createProblem('bad-parameter', { status, detail }),
+  notFound: (cause?: unknown, detail?: string) => createProblem('not-found', { cause, detail }),
   /**
    * A private instance requires a key (RFC 9110 §15.5.2; RFC 6750 §3).
    * @param hasKey whether the request carries one, which then is not valid
@@ -154,7 +146,6 @@ export const problems = {
 /** The Problem (RFC 9457) that a failure is answered with. An error of no known class is a 500 that keeps it as the cause. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  if (error instanceof EgressRefused) return createProblem(error.reason, { cause: error });
   if (error instanceof UpstreamError && error.reason === 'delayed')
     return createProblem('delayed', {
       title: PROBLEM_TYPES.delayed.heading,
@@ -162,12 +153,9 @@ export function toProblem(error: unknown): Problem {
       cause: error,
       retryAfterSeconds: error.retryAfterSeconds,
     });
-  if (error instanceof UpstreamError) {
-    const { reason, retryAfterSeconds } = error;
-    return createProblem(reason, { cause: error, retryAfterSeconds });
-  }
-  if (error instanceof NotFound)
+  if (error instanceof UpstreamError || error instanceof NotFound)
     return createProblem(error.reason, { cause: error, retryAfterSeconds: error.retryAfterSeconds });
+  if (error instanceof EgressRefused) return createProblem(error.reason, { cause: error });
   // The site refuses URLs that it has just handed out. The contract of streams has no 415.
   if (error instanceof UrlExpired)
     return error.gone

@@ -1,4 +1,4 @@
-import { type OperationId, operationsById } from './operations.ts';
+import { type OperationId, operationsById, type StreamOperationId } from './operations.ts';
 import { requireMp3, type Texts } from './parameters.ts';
 import { problems } from './problem.ts';
 import type { Selection } from './selection.ts';
@@ -28,7 +28,7 @@ export function readSelection(operationId: OperationId, query: Query | URLSearch
     if (other !== undefined) throw problems.badRequest(`${name} cannot be combined with ${other}`);
     selection = { ...selection, ...select?.(text, texts) };
   }
-  requireMp3(selection);
+  if (selection.bitrateKbps !== undefined) requireMp3(selection);
   return selection;
 }
 
@@ -42,11 +42,19 @@ export function writeSelection(operationId: OperationId, selection: Selection): 
   return query;
 }
 
+/** The path of a stream that is sent as it is selected. @param key signed where the instance is private */
+export function streamPath(operationId: StreamOperationId, key: string, selection: Selection = {}): string {
+  const path = operationsById[operationId].path.replace('{key}', key);
+  if (Object.values(selection).every((value) => value === undefined)) return path;
+  const query = writeSelection(operationId, selection);
+  return query.size > 0 ? `${path}?${query}` : path;
+}
+
 /** Characters. */
 const MAX_LINK_LENGTH = 4096;
 
 /** The `url` parameter of the operations that resolve a link. */
-export interface LinkParameter {
+interface LinkParameter {
   /** An absolute http or https URL, trimmed. */
   readonly link: string;
   /** The value as sent, before trimming. */

@@ -10,6 +10,14 @@ const object = <P extends Record<string, TSchema>>(properties: P) =>
 const nullable = <S extends TSchema>(schema: S) => Type.Unsafe<Static<S> | null>({ ...schema, nullable: true });
 
 const text = nullable(Type.String());
+const optionalText = Type.Optional(text);
+const int32 = Type.Integer({ format: 'int32' });
+const nullableInt32 = nullable(int32);
+const optionalInt32 = Type.Optional(nullableInt32);
+const optionalInt64 = Type.Optional(nullable(Type.Integer({ format: 'int64' })));
+const double = Type.Number({ format: 'double' });
+const nullableDouble = nullable(double);
+const optionalDouble = Type.Optional(nullableDouble);
 
 const oneOf = <const V extends readonly string[]>(values: V) =>
   Type.Unsafe<V[number]>({ type: 'string', enum: [...values] });
@@ -18,17 +26,17 @@ const oneOf = <const V extends readonly string[]>(values: V) =>
 const reference = <S extends TSchema>(name: string, _schema: S) =>
   Type.Unsafe<Static<S>>({ $ref: `#/components/schemas/${name}` });
 
-const listOf = <S extends TSchema>(name: string, _schema: S) =>
-  Type.Unsafe<Static<S>[]>({ type: 'array', items: { $ref: `#/components/schemas/${name}` }, nullable: true });
+const arrayOf = <S extends TSchema>(name: string, schema: S) => Type.Array(reference(name, schema));
 
-const arrayOf = <S extends TSchema>(name: string, _schema: S) =>
-  Type.Unsafe<Static<S>[]>({ type: 'array', items: { $ref: `#/components/schemas/${name}` } });
+/** By the contract it may be null, which it never is. */
+const listOf = <S extends TSchema>(name: string, schema: S) =>
+  Type.Unsafe<Static<S>[]>({ ...arrayOf(name, schema), nullable: true });
 
 const AppInfo = object({
   version: text,
   isHealthy: Type.Boolean(),
   environment: text,
-  maintenance: Type.Optional(text),
+  maintenance: optionalText,
 });
 
 const MediaType = oneOf(['Media', 'PlayList', 'Unknown']);
@@ -37,29 +45,28 @@ const UrlType = oneOf(['Combined', 'Media']);
 const MediaRendition = object({
   key: text,
   label: text,
-  description: Type.Optional(text),
+  description: optionalText,
   fileExtension: text,
   mimeType: text,
   urlType: Type.Optional(reference('UrlType', UrlType)),
-  fileSizeBytes: Type.Optional(nullable(Type.Integer({ format: 'int64' }))),
-  height: Type.Optional(nullable(Type.Integer({ format: 'int32' }))),
-  bitrate: Type.Optional(nullable(Type.Number({ format: 'double' }))),
-  convertTo: Type.Optional(text),
+  fileSizeBytes: optionalInt64,
+  height: optionalInt32,
+  bitrate: optionalDouble,
+  convertTo: optionalText,
 });
 
+const QUALITY_FIELDS = ['Description', 'Key', 'FileExtension', 'MimeType'] as const;
+
+/** The properties of one of the three renditions that a stream reference names. */
+const qualityOf = <Q extends string>(quality: Q) =>
+  Object.fromEntries(QUALITY_FIELDS.map((field) => [`${quality}Quality${field}`, optionalText])) as {
+    [name in `${Q}Quality${(typeof QUALITY_FIELDS)[number]}`]: typeof optionalText;
+  };
+
 const StreamReference = object({
-  bestQualityDescription: Type.Optional(text),
-  bestQualityKey: Type.Optional(text),
-  bestQualityFileExtension: Type.Optional(text),
-  bestQualityMimeType: Type.Optional(text),
-  mediumQualityDescription: Type.Optional(text),
-  mediumQualityKey: Type.Optional(text),
-  mediumQualityFileExtension: Type.Optional(text),
-  mediumQualityMimeType: Type.Optional(text),
-  worstQualityDescription: Type.Optional(text),
-  worstQualityKey: Type.Optional(text),
-  worstQualityFileExtension: Type.Optional(text),
-  worstQualityMimeType: Type.Optional(text),
+  ...qualityOf('best'),
+  ...qualityOf('medium'),
+  ...qualityOf('worst'),
   urlType: Type.Optional(reference('UrlType', UrlType)),
   renditions: Type.Optional(listOf('MediaRendition', MediaRendition)),
 });
@@ -75,28 +82,28 @@ const MediaInformation = object({
 
 const ResourceInformation = object({
   type: reference('MediaType', MediaType),
-  title: Type.Optional(text),
-  author: Type.Optional(text),
-  coverUrl: Type.Optional(text),
+  title: optionalText,
+  author: optionalText,
+  coverUrl: optionalText,
   mediaItems: listOf('MediaInformation', MediaInformation),
 });
 
 const Chapter = object({
   title: text,
-  startSeconds: Type.Number({ format: 'double' }),
-  endSeconds: Type.Optional(nullable(Type.Number({ format: 'double' }))),
+  startSeconds: double,
+  endSeconds: optionalDouble,
 });
 
 const Thumbnail = object({
   url: text,
-  width: Type.Optional(nullable(Type.Integer({ format: 'int32' }))),
-  height: Type.Optional(nullable(Type.Integer({ format: 'int32' }))),
+  width: optionalInt32,
+  height: optionalInt32,
 });
 
 const SubtitleInformation = object({
   key: text,
   language: text,
-  name: Type.Optional(text),
+  name: optionalText,
   isAutomatic: Type.Boolean(),
 });
 
@@ -104,12 +111,12 @@ const SubtitleInformation = object({
 const AudioVersion = object({
   key: text,
   label: text,
-  description: Type.Optional(text),
+  description: optionalText,
   fileExtension: text,
   mimeType: text,
-  fileSizeBytes: Type.Optional(nullable(Type.Integer({ format: 'int64' }))),
-  bitrate: Type.Optional(nullable(Type.Number({ format: 'double' }))),
-  language: Type.Optional(text),
+  fileSizeBytes: optionalInt64,
+  bitrate: optionalDouble,
+  language: optionalText,
   isOriginal: Type.Boolean(),
   isDubbed: Type.Boolean(),
   isDescriptive: Type.Boolean(),
@@ -122,10 +129,10 @@ const MediaDetails = object({
   title: text,
   author: text,
   coverUrl: text,
-  durationSeconds: Type.Optional(nullable(Type.Number({ format: 'double' }))),
+  durationSeconds: optionalDouble,
   isLive: Type.Boolean(),
-  availableInSeconds: Type.Optional(nullable(Type.Integer({ format: 'int32' }))),
-  description: Type.Optional(text),
+  availableInSeconds: optionalInt32,
+  description: optionalText,
   uploadDate: Type.Optional(nullable(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }))),
   tags: Type.Array(Type.String()),
   chapters: arrayOf('Chapter', Chapter),
@@ -145,9 +152,9 @@ const PlaybackTrack = object({
   contentType: Type.String({ description: 'With codecs where they are known, as canPlayType takes it' }),
   mimeType: Type.String(),
   codec: text,
-  width: nullable(Type.Integer({ format: 'int32' })),
-  height: nullable(Type.Integer({ format: 'int32' })),
-  fps: nullable(Type.Number({ format: 'double' })),
+  width: nullableInt32,
+  height: nullableInt32,
+  fps: nullableDouble,
   bitrate: nullable(Type.Number({ format: 'double', description: 'kbit/s' })),
   fileSizeBytes: nullable(Type.Integer({ format: 'int64' })),
 });
@@ -166,7 +173,7 @@ const Playback = object({
   title: Type.String(),
   author: Type.String(),
   coverUrl: text,
-  durationSeconds: nullable(Type.Number({ format: 'double' })),
+  durationSeconds: nullableDouble,
   video: arrayOf('PlaybackTrack', PlaybackTrack),
   audio: arrayOf('PlaybackTrack', PlaybackTrack),
   muxed: arrayOf('PlaybackTrack', PlaybackTrack),
@@ -175,8 +182,8 @@ const Playback = object({
 
 const Segment = object({
   category: oneOf(SEGMENT_CATEGORIES),
-  startSeconds: Type.Number({ format: 'double' }),
-  endSeconds: Type.Number({ format: 'double' }),
+  startSeconds: double,
+  endSeconds: double,
 });
 
 /** An extension of the contract. */
@@ -185,10 +192,17 @@ const ItemSegments = object({ segments: arrayOf('Segment', Segment) });
 /** The data of an event of ArchiveProgress. */
 const ArchiveProgress = object({
   state: oneOf(['building', 'done', 'failed']),
-  total: Type.Integer({ format: 'int32' }),
-  completed: Type.Integer({ format: 'int32' }),
+  /** Entries that the archive is to have. */
+  total: int32,
+  /** Entries that are in it. */
+  completed: int32,
+  /** The title of the entry that is being sent; null: none, or it has no title. */
   current: text,
-  skipped: Type.Integer({ format: 'int32' }),
+  /** Entries that are missing in it: its index has the reasons. */
+  skipped: int32,
+  missingEntries: Type.Optional(
+    Type.Array(Type.String(), { description: 'Titles of the first 20 entries that are missing' }),
+  ),
 });
 
 /** RFC 9457; the only object that allows additional properties. */
@@ -196,15 +210,15 @@ const ProblemDetails = Type.Object({
   type: Type.Optional(
     nullable(Type.String({ description: `The class of the problem: ${TYPE_REFERENCES.join(', ')}` })),
   ),
-  title: Type.Optional(text),
-  status: Type.Optional(nullable(Type.Integer({ format: 'int32' }))),
-  detail: Type.Optional(text),
-  instance: Type.Optional(text),
+  title: optionalText,
+  status: optionalInt32,
+  detail: optionalText,
+  instance: optionalText,
 });
 
 /** The endpoint badge format of shields.io, which allows these four keys only. */
 const RequestCount = object({
-  schemaVersion: Type.Integer({ format: 'int32' }),
+  schemaVersion: int32,
   label: Type.String(),
   message: Type.String(),
   color: Type.String(),

@@ -1,3 +1,4 @@
+import { type ChapterMark, timeChapters } from '@reelay/seekable-media/chapters';
 import type { ClipTimes, SegmentCategory } from '@reelay/seekable-media/skipping';
 import type { SubtitleFormat } from '@reelay/seekable-media/subtitles';
 import type { WindowTimes } from '@reelay/seekable-media/timeline';
@@ -29,6 +30,8 @@ export interface Selection {
   readonly format?: ConversionName;
   /** The bit rate of MP3. */
   readonly bitrateKbps?: Mp3BitrateKbps;
+  /** The best that has at most so many bytes, by what is known of their sizes. */
+  readonly maxBytes?: number;
   /** With title, artist, cover and so on, where the output has room for them. */
   readonly hasTags?: boolean;
   /** Language of the subtitles to embed. */
@@ -68,3 +71,19 @@ export interface Selection {
 /** Whether an entry is among those that are selected. @param number from 1 */
 export const isSelected = (number: number, entries: EntrySelection | undefined): boolean =>
   !entries || entries.some(([first, last]) => first <= number && number <= last);
+
+/** The part of a recording that is selected; undefined: all of it. */
+export const selectedPart = (
+  { clip, chapter }: Selection,
+  { details, durationSeconds }: SelectableRecording,
+): ClipTimes | undefined =>
+  chapter === undefined ? clip : timeChapters(details?.chapters ?? [], durationSeconds)[chapter - 1];
+
+interface SelectableRecording {
+  readonly durationSeconds?: number;
+  readonly details?: { readonly chapters?: readonly ChapterMark[] };
+}
+
+/** Whether the tracks are sent with nothing else, and none in place of another. */
+export const isPlain = ({ hasTags, subtitles, audio }: Selection): boolean =>
+  !hasTags && subtitles === undefined && audio === undefined;

@@ -29,11 +29,24 @@ const deploymentSettings = inScope('aws', {
     default: 'arm64',
     description: 'Processor of functions and tasks; `arm64` costs about a fifth less',
   },
+  streamImage: {
+    parse: matching(
+      /^(docker|codebuild|[a-z0-9][\w./:-]{0,254}@sha256:[0-9a-f]{64})$/,
+      'docker, codebuild or an image with its digest such as host.example/reelay-stream@sha256:…',
+    ),
+    default: 'docker',
+    description:
+      'The image of the stream task: built by Docker on the machine that deploys, by CodeBuild in the account, or a public one of this version that is named with its digest',
+  },
   domain: {
     parse: matching(/^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/, 'a host name'),
     defaultText: "CloudFront's",
     description:
-      'Host name of the base URL; needs `certificateArn`, and a DNS record that the deployment does not create',
+      'Host name of the base URL; needs `certificateArn`, and a DNS record, which the deployment creates in `hostedZone`',
+  },
+  hostedZone: {
+    parse: matching(/^Z[A-Z0-9]{1,31}$/, 'the id of a hosted zone'),
+    description: 'Zone of Route 53 in the account that receives the A and AAAA records of `domain`',
   },
   certificateArn: {
     parse: matching(/^arn:aws:acm:us-east-1:\d{12}:certificate\/[\w-]+$/, 'the ARN of a certificate in us-east-1'),
@@ -148,7 +161,7 @@ const deploymentSettings = inScope('aws', {
     parse: wholeNumber(1, 10_000),
     defaultText: 'by profile',
     description:
-      'Requests a second that each route that resolves links admits, with bursts of three seconds. The whole API admits five times as many',
+      'Requests a second that each route that resolves links admits, with bursts of five seconds. The whole API admits five times as many',
   },
   resolverProvisioned: {
     parse: wholeNumber(0, 1_000),

@@ -77,7 +77,7 @@ export const extraCaFile = defineParser(PEM_FILE, (name, path): string => {
 });
 
 /** The certificates of a PEM file. @throws Error with a `code` when the file or one of them cannot be read */
-export const readCertificates = (file: string): X509Certificate[] =>
+const readCertificates = (file: string): X509Certificate[] =>
   (readFileSync(file, 'utf8').match(CERTIFICATE) ?? []).map((text) => new X509Certificate(text));
 
 const PLUGINS = 'a folder of yt-dlp plugins: folders with yt_dlp_plugins, or archives (.zip, .whl)';

@@ -25,7 +25,7 @@ function readLimit(file: string): number | undefined {
 }
 
 /** How the memory of a machine is divided. Each part has a maximum, so that a large machine only serves more clients. */
-export interface MemoryShares {
+interface MemoryShares {
   /** Forks of yt-dlp at once, and the address space of one: together half of the memory, 1 GiB at least. */
   readonly forks: number;
   readonly forkBytes: number;

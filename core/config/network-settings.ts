@@ -1,5 +1,5 @@
 import { BlockList, isIP, SocketAddress } from 'node:net';
-import { defineParser, type Parser, SettingError, secretList } from './parsers.ts';
+import { defineParser, listOf, type Parser, SettingError, secretList } from './parsers.ts';
 
 /** A shorter prefix belongs to no single machine. */
 const MIN_PREFIX_BITS = 32;
@@ -30,6 +30,13 @@ function normalizeAddress(item: string): string | undefined {
     family === 'ipv6' && /^\d{1,3}$/.test(bits) && Number(bits) >= MIN_PREFIX_BITS && Number(bits) <= 128;
   return isPrefix ? `${shortest}/${Number(bits)}` : undefined;
 }
+
+/** IP addresses, and networks of them. */
+export const addressRanges = listOf('a comma list of IP addresses, or of networks such as 172.18.0.0/16', (item) => {
+  const [address = '', bits = '0', ...more] = item.split('/');
+  const maxBits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= maxBits && more.length === 0 ? item : undefined;
+});
 
 /** The base URL of a service. The error line does not repeat it: it may contain credentials. */
 export function serviceUrl(example: string): Parser<string> {

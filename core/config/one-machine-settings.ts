@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { accessKeys, accessKeysFile } from './access-keys.ts';
 import { cookiesDir, cookiesFile, extraCaFile, ytDlpPlugins } from './file-settings.ts';
-import { sourceAddresses } from './network-settings.ts';
-import { anyText, flag, hostNames, oneOf, proxyUrls, wholeNumber } from './parsers.ts';
+import { addressRanges, sourceAddresses } from './network-settings.ts';
+import { anyText, basePath, flag, hostNames, matching, oneOf, proxyUrls, wholeNumber } from './parsers.ts';
 import { inScope } from './setting.ts';
 
 /** Holds some hundred resources of average size. */
@@ -28,6 +28,14 @@ export const oneMachineSettings = inScope('one-machine', {
     default: [],
     description:
       'Host names answered besides `localhost`, `127.0.0.1` and `[::1]`; others get 421. Without it, any name is answered on an address that is not loopback',
+  },
+  basePath: {
+    variable: 'BASE_PATH',
+    parse: basePath,
+    default: '',
+    defaultText: 'none',
+    description:
+      'Path below which a proxy shows the service, such as `/reelay`, whether the proxy removes it or not. It is part of every link. `X-Ingress-Path` of Home Assistant comes first',
   },
   accessKeys: {
     variable: 'ACCESS_KEYS',
@@ -170,5 +178,22 @@ export const oneMachineSettings = inScope('one-machine', {
     description:
       'Number of reverse proxies in front whose `X-Forwarded-For` and `-Proto` are trusted, counted from the right; `-Host` as well where `ALLOWED_HOSTS` has the name',
     contextError: 'is known: the edge and the load balancer',
+  },
+  proxyAddresses: {
+    variable: 'PROXY_ADDRESSES',
+    parse: addressRanges,
+    default: [],
+    defaultText: 'any',
+    description:
+      'Addresses and networks of `TRUSTED_PROXIES`, such as `127.0.0.1` or `172.18.0.0/16`. What connects from elsewhere is believed nothing',
+    contextError: 'is known: the edge and the load balancer',
+  },
+  userHeader: {
+    variable: 'USER_HEADER',
+    parse: matching(/^[\w-]{1,64}$/, 'the name of a header such as Remote-User'),
+    defaultText: 'none',
+    description:
+      'Header in which a proxy names the user whom it has signed in: limits count users instead of addresses. Needs `PROXY_ADDRESSES`',
+    contextError: 'is for one machine: in AWS use accessKeysSecret',
   },
 });

@@ -22,7 +22,7 @@ const single = <T>(accepts: string, read: (text: string) => T | undefined): Pars
   defineParser(accepts, (name, text) => read(text) ?? refuse(name, accepts, text));
 
 /** A parser of a comma list; blank items are skipped. */
-const listOf = <T>(accepts: string, readItem: (item: string) => T | undefined): Parser<T[]> =>
+export const listOf = <T>(accepts: string, readItem: (item: string) => T | undefined): Parser<T[]> =>
   defineParser(accepts, (name, text) => splitList(text).map((item) => readItem(item) ?? refuse(name, accepts, item)));
 
 function refuse(name: string, accepts: string, text: string): never {
@@ -32,7 +32,7 @@ function refuse(name: string, accepts: string, text: string): never {
 }
 
 /** Trimmed items of a comma list, blank ones removed. */
-export const splitList = (text: string): string[] =>
+const splitList = (text: string): string[] =>
   text
     .split(',')
     .map((item) => item.trim())
@@ -125,6 +125,11 @@ export const webOrigin: Parser<string> = single('an origin such as https://media
   const url = parseWebUrl(item);
   return url && url.href === `${url.origin}/` ? url.origin : undefined;
 });
+
+/** A path that no path of the API begins with. */
+export const basePath: Parser<string> = single('a path such as /reelay', (text) =>
+  /^(?!\/(?:api|mcp|swagger)$)(?:\/[\w.~-]+)+$/i.test(text) ? text : undefined,
+);
 
 /** Links; a comma within one is percent-encoded. */
 export const links: Parser<string[]> = listOf('a comma list of http and https links', (item) =>

@@ -7,7 +7,7 @@ import { readSettings, type Settings } from './settings.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface SecretSettingsOptions {
+interface SecretSettingsOptions {
   /** The value of a secret by its ARN. */
   readonly fetchSecret: (arn: string) => Promise<string | undefined>;
   /** Writes cookies to a file that only this user can read; returns its path. */
@@ -67,7 +67,8 @@ export async function readSettingsInAws(environment: Environment): Promise<Setti
   );
 }
 
-async function fetchSecret(SecretId: string): Promise<string | undefined> {
+/** The value of a secret in Secrets Manager, by its ARN or name. */
+export async function fetchSecret(SecretId: string): Promise<string | undefined> {
   // Imported on use: the service on one machine is installed without this client.
   const { GetSecretValueCommand, SecretsManagerClient } = await import('@aws-sdk/client-secrets-manager');
   const client = new SecretsManagerClient({
@@ -89,7 +90,7 @@ async function writeCookiesFile(file: string, cookies: string): Promise<string> 
   return file;
 }
 
-export interface SecretRenewalOptions {
+interface SecretRenewalOptions {
   /** As `readSettingsInAws` returned them. */
   readonly settings: Pick<Settings, 'outgoingProxies' | 'cookiesFile'>;
   /** @throws Error when they cannot be used: the former ones stay */

@@ -34,7 +34,7 @@ export interface Setting<T> {
 }
 
 /** Settings by name. */
-export type SettingsTable = Readonly<Record<string, Setting<unknown>>>;
+type SettingsTable = Readonly<Record<string, Setting<unknown>>>;
 
 type Rows = Readonly<Record<string, Omit<Setting<unknown>, 'scope'>>>;
 type InScope<Scope, Table> = { readonly [Name in keyof Table]: Table[Name] & { readonly scope: Scope } };

@@ -1,4 +1,5 @@
 import { oneMachineSettings } from './one-machine-settings.ts';
+import { SettingError } from './parsers.ts';
 import type { HostValues } from './setting.ts';
 import { sharedSettings } from './shared-settings.ts';
 import { checkProxyRules } from './site-rules.ts';
@@ -19,6 +20,11 @@ export function readSettings(environment: Environment): Settings {
   for (const [name, row] of Object.entries<Row>(serviceSettings)) values[name] = readRow(row, environment, values);
   const settings = values as Settings;
   checkProxyRules(serviceSettings.proxyRules.variable, settings.proxyRules, settings.outgoingProxies.length);
+  const { userHeader, proxyAddresses, trustedProxies } = settings;
+  if (userHeader !== undefined && (proxyAddresses.length === 0 || trustedProxies === 0))
+    throw new SettingError(
+      'USER_HEADER must be beside TRUSTED_PROXIES and PROXY_ADDRESSES: without them anyone could claim to be any user',
+    );
   return settings;
 }
 

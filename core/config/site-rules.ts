@@ -1,27 +1,5 @@
 import { defineParser, SettingError, secretList } from './parsers.ts';
-
-/** A site in a rule: `host`, which includes its subdomains, or `*.host`. */
-export interface SitePattern {
-  /** In lower case. */
-  readonly host: string;
-  /** `*.host`: the subdomains alone. */
-  readonly subdomainsOnly: boolean;
-}
-
-const SITE = /^(\*\.)?([^\s*=/?#@:\\]+)$/;
-
-/** Undefined when it is something else. */
-export function parseSitePattern(text: string): SitePattern | undefined {
-  const [, wildcard, name] = SITE.exec(text) ?? [];
-  const host = name && URL.parse(`http://${name}/`)?.hostname.replace(/\.$/, '');
-  return host ? { host, subdomainsOnly: wildcard !== undefined } : undefined;
-}
-
-/** Whether a link is of the site. False for text that is no URL. */
-export function matchesSite({ host, subdomainsOnly }: SitePattern, link: string): boolean {
-  const name = URL.parse(link)?.hostname.replace(/\.$/, '') ?? '';
-  return (name === host && !subdomainsOnly) || name.endsWith(`.${host}`);
-}
+import { parseSitePattern, type SitePattern } from './sites.ts';
 
 /** Which connections the resolves of a site use. */
 export interface ProxyRule extends SitePattern {
@@ -51,7 +29,7 @@ export function checkProxyRules(name: string, rules: readonly string[], proxyCou
 }
 
 /** Which browser the requests of yt-dlp to a site imitate. */
-export interface ImpersonationRule {
+interface ImpersonationRule {
   /** Absent: every site that no other rule names. */
   readonly site?: SitePattern;
   /** As `--impersonate` of yt-dlp, in lower case: `chrome`, `chrome-131`, `chrome:windows-10`. */
@@ -80,9 +58,3 @@ export const impersonate = defineParser(IMPERSONATE, (name, text): string[] => {
     throw new SettingError(`${name} must be ${IMPERSONATE}`);
   return rules;
 });
-
-/** Returns what tells whether the host of a URL is one of these, or a subdomain of one. @param hosts names of hosts */
-export function hostMatcher(hosts: readonly string[]): (url: string) => boolean {
-  const sites = hosts.flatMap((host) => parseSitePattern(host) ?? []);
-  return (url) => sites.some((site) => matchesSite(site, url));
-}

@@ -3,7 +3,7 @@ import type { RecordingText, TagText } from '@reelay/seekable-media/id3';
 import { type ClipTimes, keptParts } from '@reelay/seekable-media/skipping';
 
 /** What is known of the track that a conversion reads. Codecs as RFC 6381 strings or short names. */
-export interface ConversionSource {
+interface ConversionSource {
   /** File format without a dot. */
   readonly container: string;
   /** `null`: the track has no video, or no audio. */
@@ -31,7 +31,7 @@ export interface Conversion {
 }
 
 /** The metadata that names a recording. */
-export interface TaggedRecording {
+interface TaggedRecording {
   readonly title: string | null;
   readonly author: string | null;
   readonly album?: string;

@@ -8,6 +8,7 @@ export {
   type Mp3BitrateKbps,
   mp3FrameBytes,
   mp3Frames,
+  mp3SizeBytes,
 } from './mp3.ts';
 export { type ConversionName, conversionNames, conversions, findConversionName } from './registry.ts';
 export { WAV_FORMAT, wavSamples } from './wav.ts';

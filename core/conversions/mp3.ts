@@ -26,8 +26,12 @@ export const mp3Frames = (durationSeconds: number): number =>
   Math.ceil(Math.round(durationSeconds * MP3_SAMPLE_RATE) / MP3_SAMPLES_PER_FRAME) + 1;
 
 /** Bytes of the whole conversion, tag included. Undefined beyond `Number.MAX_SAFE_INTEGER`. */
-export function mp3SizeBytes(durationSeconds: number, text: TagText): number | undefined {
-  const size = id3Tag(text).length + (1 + mp3Frames(durationSeconds)) * MP3_FRAME_BYTES;
+export function mp3SizeBytes(
+  durationSeconds: number,
+  text: TagText,
+  bitrateKbps: Mp3BitrateKbps = MP3_BITRATE_KBPS,
+): number | undefined {
+  const size = id3Tag(text).length + (1 + mp3Frames(durationSeconds)) * mp3FrameBytes(bitrateKbps);
   return Number.isSafeInteger(size) ? size : undefined;
 }
 

@@ -1,6 +1,5 @@
-import { EgressRefused, messageOf, UpstreamError, type UpstreamReason } from '@reelay/guarded-fetch/errors';
-
-export { EgressRefused, messageOf, UpstreamError, type UpstreamReason };
+export { EgressRefused, messageOf, UpstreamError, type UpstreamReason } from '@reelay/guarded-fetch/errors';
+export { COMPRESSED, UnsupportedRendition, UrlExpired, withoutFrames } from '@reelay/source/errors';
 
 /**
  * Failures, thrown by the component in which they happen. They have no HTTP status: each host translates them once,
@@ -42,17 +41,6 @@ interface ReasonOptions<Reason> extends ErrorOptions {
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** The source no longer accepts a URL. `gone`: it answers 404 or 410. */
-export class UrlExpired extends Error {
-  override readonly name = 'UrlExpired';
-  readonly gone: boolean;
-
-  constructor(gone: boolean) {
-    super(gone ? 'Upstream URL is gone' : 'Upstream refused the URL');
-    this.gone = gone;
-  }
-}
-
 /** No media: an unknown key, a link without media, or a format that is gone. */
 export class NotFound extends Error {
   override readonly name = 'NotFound';
@@ -81,18 +69,6 @@ export class InvalidParameter extends Error {
   }
 }
 
-/** The rendition exists, but not in the requested form. */
-export class UnsupportedRendition extends Error {
-  override readonly name = 'UnsupportedRendition';
-  /** The reason, as one sentence for the client. */
-  readonly detail: string;
-
-  constructor(detail: string, options?: ErrorOptions) {
-    super(detail, options);
-    this.detail = detail;
-  }
-}
-
 /** The media exists but cannot be delivered: protected, refused by the source, or an unsupported kind of link. */
 export class NotDeliverable extends Error {
   override readonly name = 'NotDeliverable';
@@ -106,9 +82,6 @@ export class NotDeliverable extends Error {
     this.reason = reason;
   }
 }
-
-/** Detail of the refusal of a file that its source compresses: offsets into it mean nothing. */
-export const COMPRESSED = 'The source sends the file compressed and without ranges.';
 
 /** What a source sent takes too much time or memory to parse. */
 export class ParsingLimitExceeded extends NotDeliverable {
@@ -168,14 +141,4 @@ export class ClientLimitExceeded extends Error {
     super(message);
     this.retryAfterSeconds = retryAfterSeconds;
   }
-}
-
-/**
- * Makes an error fit to be kept for long: until the text of its stack is made, V8 keeps the receivers of its frames in memory,
- * and whatever they refer to, such as the headers of a file.
- * @returns the error
- */
-export function withoutFrames<E extends Error>(error: E): E {
-  for (let at: unknown = error; at instanceof Error; at = at.cause) void at.stack;
-  return error;
 }

@@ -3,7 +3,7 @@ import { createCache } from '@reelay/concurrency';
 import { accessKeyId, networkOf, signatureOf } from './client.ts';
 
 /** Limits guesses of access keys, by client. Keys are given by their hash. */
-export interface KeyGuesses {
+interface KeyGuesses {
   /**
    * Seconds until a key may be compared for a client; 0: now. One that the client has sent before may always be, since the
    * answer is known to it: a program with an outdated key does not use up the limit, and a client with a key keeps its access
@@ -83,10 +83,10 @@ export interface Credentials {
 }
 
 /** A key that a stream link contains: signed and still valid, or why it is not. */
-export type SignedKey = { readonly key: string; readonly hash: string } | { readonly refused: 'expired' | 'invalid' };
+type SignedKey = { readonly key: string; readonly hash: string } | { readonly refused: 'expired' | 'invalid' };
 
 /** The keys of a private instance. */
-export interface AccessControl {
+interface AccessControl {
   /** The hash of the known key that a request carries. */
   identify(credentials: Credentials): string | undefined;
   /** Verifies a key of a link; undefined when it has no signature. */
@@ -153,7 +153,7 @@ export function createOriginSecretCheck(secrets: string): (received: string | un
 }
 
 /** What the edge signs of a request. */
-export interface SignedRequest {
+interface SignedRequest {
   readonly method: string;
   /** As it is sent, without the query. */
   readonly path: string;

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 
 /** Where a request came from. */
-export interface RequestAddress {
+interface RequestAddress {
   /** The other end of the connection. Undefined once it is closed. */
   readonly remoteAddress: string | undefined;
   readonly forwardedFor: string | undefined;
@@ -60,7 +60,7 @@ export const networkOf = (client: string): string | undefined =>
   IPV6_CLIENT.test(client) ? client.slice(0, 2 * IPV6_NETWORK_BYTES) : undefined;
 
 /** The names by which limits count clients. */
-export interface ClientNames {
+interface ClientNames {
   /**
    * The name of a client while something is done for it. Once three clients of an IPv6 network have names, the others share that
    * of the network: all limits together allow a /48 at most four times what they allow one client.
@@ -69,7 +69,7 @@ export interface ClientNames {
   hold(client: string): HeldName;
 }
 
-export interface HeldName {
+interface HeldName {
   readonly name: string;
   /** Further calls have no effect. */
   release(): void;

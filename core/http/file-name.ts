@@ -40,7 +40,9 @@ export function fileName(
 ): string {
   const times = clip && `${formatClipTime(clip.startSeconds)}–${formatClipTime(clip.endSeconds)}`;
   const recorded = recordedAtMs === undefined ? undefined : formatTimeOfDay(recordedAtMs);
-  const suffix = [version?.replace(FORBIDDEN, ' '), recorded, times].map((part) => (part ? ` (${part})` : '')).join('');
+  const suffix = [version?.replace(FORBIDDEN, ' ').replace(/\s+/g, ' '), recorded, times]
+    .map((part) => (part ? ` (${part})` : ''))
+    .join('');
   const names = [author, title].map((part) => part?.normalize('NFC').trim() ?? '');
   const [artist = '', name = ''] = names;
   const text = (isNamed(artist, name) ? [name] : names).filter(Boolean).join(' - ');
@@ -56,6 +58,12 @@ export const namingOf = (
   { clip, recordedAtMs }: Pick<Naming, 'clip' | 'recordedAtMs'>,
 ): Naming =>
   partTitle === undefined ? { title, author, version, clip, recordedAtMs } : { title: partTitle, author, version };
+
+/** A name as it was asked for. What is in brackets at its end, such as a quality, tells files apart: it stays where a name is cut. */
+export function namingAs(name: string): Naming {
+  const [, title = name, version] = /^(.+) \(([^()]{1,50})\)$/su.exec(name) ?? [];
+  return { title, author: null, version };
+}
 
 const withoutEdges = (text: string): string => text.replace(/^[. \u200c\u200d]+|[. \u200c\u200d]+$/g, '');
 

@@ -1,5 +1,4 @@
 export {
-  type AccessControl,
   createAccessControl,
   createKeyGuesses,
   createOriginSecretCheck,
@@ -21,37 +20,29 @@ export {
   NO_ACCESS_KEY,
   networkOf,
   ownJobId,
-  type RequestAddress,
   readClient,
   type SignKey,
   signerFor,
   trustedEntry,
 } from './client.ts';
-export { contentDisposition, fileName, type ListFileNames, listFileNames, type Naming, namingOf } from './file-name.ts';
 export {
-  type ByteRange,
-  type Cookie,
-  decideRange,
-  formatContentRange,
-  formatRange,
-  type PredictedRange,
-  parseContentRange,
-  parseLength,
-  parseUnsatisfiedRange,
-  predictRange,
-  requestHeaders,
-} from './request-headers.ts';
+  contentDisposition,
+  fileName,
+  type ListFileNames,
+  listFileNames,
+  type Naming,
+  namingAs,
+  namingOf,
+} from './file-name.ts';
+export type { HostAnswer, HostEvent } from './host-event.ts';
+export { JSON_TYPES, readWaitPreference, renderJson } from './negotiation.ts';
 export {
   corsHeaders,
-  digestOf,
   entityTag,
   isCrossSiteSubrequest,
   isForeignPage,
-  JSON_TYPES,
   matchesEntityTag,
   mergeVary,
   preflightHeaders,
-  readWaitPreference,
-  renderJson,
 } from './response-headers.ts';
 export { element, escapeXml, textElement, XML_DECLARATION } from './xml.ts';

@@ -183,7 +183,7 @@ const TOLERANCE = 1.05;
  * The duration, unless the samples cannot last as long: then their sum. Undefined when the file cannot hold the samples
  * either, or their durations are not those of samples.
  */
-export function checkDuration(
+function checkDuration(
   seconds: number | undefined,
   tables: TableDuration | undefined,
   size: number,

@@ -13,14 +13,11 @@ export {
 } from './extraction/index.ts';
 export {
   ARRANGE_MUXED_PLACE,
-  INSPECT_SEGMENT,
   LAY_OUT_CLIP,
   LAY_OUT_HLS,
   LAY_OUT_PAIR,
-  MAKE_PLACE,
   MEASURE_FRAGMENT,
   PATCH_FRAGMENT,
-  READ_WEBM,
 } from './mp4-tasks.ts';
 export { closeParsing, type ParsingOptions, parse } from './parsing-pool.ts';
 export type { ParsingTask } from './task.ts';
@@ -30,7 +27,6 @@ export {
   PARSE_EXTRACTION,
   READ_CONTAINER,
   READ_CUES,
-  READ_HLS_PLAYLIST,
   READ_SEGMENTS,
   SCAN_HLS_PLAYLIST,
 } from './tasks.ts';

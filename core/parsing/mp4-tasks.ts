@@ -7,19 +7,6 @@ import {
 } from '@reelay/seekable-media/isobmff';
 import { type ClipOptions, type ClipSource, layOutClipSources } from '@reelay/seekable-media/mp4-clip';
 import { type HlsStream, layOutHls } from '@reelay/seekable-media/mp4-hls';
-import {
-  createWebmTable,
-  type MoreBytes,
-  makePlace,
-  makeShortPlace,
-  type PlaceRequest,
-  packTable,
-  type SegmentFacts,
-  type SegmentFormatName,
-  type SegmentHead,
-  segmentFormat,
-  weighPlace,
-} from '@reelay/seekable-media/segment-file';
 import type { ClipTimes, Span } from '@reelay/seekable-media/skipping';
 import { TextTooLarge } from '@reelay/seekable-media/timed-text';
 import {
@@ -37,7 +24,6 @@ import {
   weighMuxedPlace,
   weighSource,
 } from '@reelay/seekable-media/virtual-mp4';
-import { type NeededCues, readWebmFile, type WebmParts } from '@reelay/seekable-media/webm';
 import type { ParsingTask } from './task.ts';
 
 /** Every export is a task, as in `tasks.ts`. */
@@ -124,36 +110,6 @@ export const MEASURE_FRAGMENT: ParsingTask<FragmentInput, FragmentSpan> = {
 export const PATCH_FRAGMENT: ParsingTask<{ readonly moof: Buffer; readonly patch: FragmentPatch }, Buffer> = {
   name: 'patch fragment',
   run: ({ moof, patch }) => patchFragment(moof, patch),
-  ...thrown,
-};
-
-/** What the first bytes of a segment say of its place in a file. */
-export const INSPECT_SEGMENT: ParsingTask<
-  { readonly format: SegmentFormatName; readonly head: SegmentHead },
-  SegmentFacts | MoreBytes
-> = {
-  name: 'inspect segment',
-  run: ({ format, head }) => segmentFormat(format).inspect(head),
-  ...thrown,
-};
-
-/** The table of a Matroska file, packed, and where its first place begins. */
-export const READ_WEBM: ParsingTask<WebmParts, NeededCues | { readonly table: Buffer; readonly mediaStart: number }> = {
-  name: 'read WebM',
-  run(parts) {
-    const file = readWebmFile(parts);
-    if (!('tracks' in file)) return file;
-    return { table: packTable(createWebmTable(file)), mediaStart: file.places[0]?.start ?? 0 };
-  },
-  ...thrown,
-};
-
-/** A segment as a place of a file. */
-export const MAKE_PLACE: ParsingTask<PlaceRequest, Buffer> = {
-  name: 'make place',
-  run: makePlace,
-  attempt: makeShortPlace,
-  weigh: weighPlace,
   ...thrown,
 };
 

@@ -12,7 +12,7 @@ export interface ParsingOptions {
 }
 
 /** Runs tasks on what strangers sent without blocking the event loop. */
-export interface ParsingPool {
+interface ParsingPool {
   /**
    * Runs a task: at once in this process when its input is small, else in a separate process, shared fairly between clients.
    * @throws what the task throws, its `limitError` too; TimeoutError (DOMException) when the machine is too busy to tell; the signal's reason once it is aborted; Error when no process starts
@@ -26,7 +26,7 @@ export interface ParsingPool {
   close(): Promise<void>;
 }
 
-export interface ParsingPoolOptions extends ParsingProcessOptions {
+interface ParsingPoolOptions extends ParsingProcessOptions {
   readonly createProcess?: (options: ParsingProcessOptions) => ParsingProcess;
 }
 

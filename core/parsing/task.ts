@@ -1,26 +1,9 @@
-/**
- * A pure function of what a stranger sent, which may take long, exhaust the memory or never end. Input and output can be
- * cloned (structured clone); a large output is compact (typed arrays instead of many objects): this process reads it in one
- * turn of its event loop.
- */
-export interface ParsingTask<Input, Output> {
-  /** Unique among all tasks. */
-  readonly name: string;
+import type { PureTask } from '@reelay/source/parsing';
+
+/** A pure function of what a stranger sent. */
+export interface ParsingTask<Input, Output> extends Omit<PureTask<Input, Output>, 'run'> {
   /** Absent: too dangerous for this process, whatever its input. */
-  readonly run?: (input: Input) => Output | Promise<Output>;
-  /** Classes of the errors that it throws; those of other classes become an Error with the same message. */
-  readonly errors?: readonly (new (
-    message: string,
-  ) => Error)[];
-  /** What it throws when it takes too long or too much memory. @default ParsingLimitExceeded */
-  readonly limitError?: new (
-    message: string,
-    options: ErrorOptions,
-  ) => Error;
-  /** Does all of it at once, where that takes little although there is much input: to hand that over would take longer. */
-  readonly attempt?: (input: Input) => Output | undefined;
-  /** Bytes that the work is proportional to. @default the bytes of the input */
-  readonly weigh?: (input: Input) => number;
+  readonly run?: PureTask<Input, Output>['run'];
 }
 
 /** Bytes of an unknown or a number. */
@@ -41,24 +24,26 @@ export interface TaskRequest {
 }
 
 /** A part of a large buffer of the request that follows. */
-export interface BufferPart {
+interface BufferPart {
   readonly part: Uint8Array;
 }
 
 /** A request whose large buffers were sent before it. */
-export interface SplitRequest extends TaskRequest {
+interface SplitRequest extends TaskRequest {
   /** In the order of their parts. */
   readonly buffers: readonly { readonly path: readonly string[]; readonly parts: number }[];
 }
 
 /** Serializing as much takes about a millisecond of the event loop. */
 const MAX_PART_BYTES = 1024 * 1024;
+/** Buffers of this size and more are sent as messages of their own, so that the request itself is serialized quickly. */
+const LARGE_BYTES = 16 * 1024;
 
 /** The messages of a request: one for each part of a large buffer, none of which takes long to serialize, then the request. */
 export function* splitRequest(request: TaskRequest): Generator<BufferPart | SplitRequest> {
   const found: { path: readonly string[]; bytes: Uint8Array }[] = [];
   const withoutLarge = (value: unknown, path: readonly string[]): unknown => {
-    if (value instanceof Uint8Array && value.length > MAX_PART_BYTES) {
+    if (value instanceof Uint8Array && value.length >= LARGE_BYTES) {
       found.push({ path, bytes: value });
       return undefined;
     }
@@ -75,7 +60,7 @@ export function* splitRequest(request: TaskRequest): Generator<BufferPart | Spli
 }
 
 /** The request of `splitRequest`. Its large buffers are of type Buffer. @param parts of all of its buffers */
-export function joinRequest({ buffers, ...request }: SplitRequest, parts: readonly Uint8Array[]): TaskRequest {
+function joinRequest({ buffers, ...request }: SplitRequest, parts: readonly Uint8Array[]): TaskRequest {
   let first = 0;
   for (const { path, parts: count } of buffers) {
     let parent = request as Record<string, unknown>;

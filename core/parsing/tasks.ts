@@ -1,4 +1,4 @@
-import { type PackedPlaylist, PlaylistError, readHlsPlaylist, scanHlsPlaylist } from '@reelay/seekable-media/hls';
+import { PlaylistError, scanHlsPlaylist } from '@reelay/seekable-media/hls';
 import { hasEncryptedSampleEntry } from '@reelay/seekable-media/isobmff';
 import { InvalidSegments, parseSegments, type Segment } from '@reelay/seekable-media/skipping';
 import { InvalidSubtitles, readSubtitles, type SubtitleFormat, writeSubtitles } from '@reelay/seekable-media/subtitles';
@@ -17,14 +17,6 @@ export const FIND_ENCRYPTED_ENTRY: ParsingTask<readonly Uint8Array[], boolean> =
   name: 'find encrypted sample entry',
   run: (parts) => parts.some((part) => hasEncryptedSampleEntry(Buffer.from(part.buffer, part.byteOffset, part.length))),
 };
-
-/** What a stream needs of an HLS playlist. */
-export const READ_HLS_PLAYLIST: ParsingTask<{ readonly bytes: Buffer; readonly maxSegments: number }, PackedPlaylist> =
-  {
-    name: 'read HLS playlist',
-    run: ({ bytes, maxSegments }) => readHlsPlaylist(bytes.toString(), maxSegments),
-    errors: [PlaylistError],
-  };
 
 /** What probing needs of one; undefined when it is none. */
 export const SCAN_HLS_PLAYLIST: ParsingTask<Buffer, ManifestFacts | undefined> = {

@@ -4,7 +4,7 @@ import type { ResolverOptions } from './create-resolver.ts';
 import { createExtract } from './link/index.ts';
 import { createForks, type ForksOptions } from './yt-dlp/index.ts';
 
-export interface CheckLinksOptions
+interface CheckLinksOptions
   extends Omit<ForksOptions, 'concurrency' | 'egress' | 'playlistLimit' | 'queueLimit' | 'tools'> {
   readonly links: readonly string[];
   readonly egress: ResolverOptions['egress'];

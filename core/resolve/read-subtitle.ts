@@ -1,9 +1,9 @@
 import { createSemaphore } from '@reelay/concurrency';
 import { discardResponse } from '@reelay/guarded-fetch';
 import { type Cue, InvalidSubtitles, MAX_SUBTITLE_BYTES } from '@reelay/seekable-media/subtitles';
+import { requestHeaders } from '@reelay/source/request-headers';
 import type { Egress } from '../egress/index.ts';
 import { NotFound, ParsingLimitExceeded, UpstreamError, UrlExpired } from '../errors/index.ts';
-import { requestHeaders } from '../http/index.ts';
 import { parse, READ_CUES } from '../parsing/index.ts';
 import type { Resource, Subtitle, Track } from '../state/index.ts';
 import type { createRefresher } from './link/index.ts';
@@ -17,7 +17,7 @@ export type ReadSubtitle = (
   client: string,
 ) => Promise<readonly Cue[]>;
 
-export interface SubtitleReaderOptions extends ReturnType<typeof createRefresher> {
+interface SubtitleReaderOptions extends ReturnType<typeof createRefresher> {
   readonly egress: Pick<Egress, 'request'>;
   /** As `Resolver.readAsBrowser`. */
   readonly readAsBrowser: (resource: Resource, track: Track, signal: AbortSignal, client: string) => Promise<Buffer>;

@@ -43,14 +43,14 @@ export interface Spending {
 }
 
 /** What an operator has allowed by opening the edge by hand: what had been spent by then counts no longer. */
-export interface Forgiven {
+interface Forgiven {
   /** Epoch seconds of the start of the period. */
   readonly since: number;
   readonly usd: number;
 }
 
 /** Epoch seconds of the start of a month and of a day in it, and what was spent before that day and in it. */
-export interface MonthCount {
+interface MonthCount {
   readonly since: number;
   readonly day: number;
   readonly before: number;
@@ -59,10 +59,14 @@ export interface MonthCount {
 
 /** What the guard remembers, and what stream hosts read of it. Empty: never closed. */
 export interface GuardRecord {
+  /** Names what was read, for the write that replaces it. */
+  readonly revision?: string | undefined;
   /** Epoch seconds until which the edge is closed. */
   readonly closedUntil?: number | undefined;
   /** The store with the flag that closes the edge. */
   readonly flaggedIn?: string | undefined;
+  /** Whether the distribution is disabled. */
+  readonly isOff?: boolean | undefined;
   readonly forgiven?: Readonly<Partial<Record<Period, Forgiven>>> | undefined;
   /** USD of the month that began `since`, of the `day` that it was last seen in and of those `before` it. */
   readonly month?: MonthCount | undefined;
@@ -70,12 +74,17 @@ export interface GuardRecord {
   readonly streams?: { readonly since: number; readonly bytes: number } | undefined;
 }
 
-/** What to do now. */
-export interface Decision {
-  /** Epoch seconds until which the edge is closed; undefined: it is open. */
-  readonly closedUntil: number | undefined;
-  /** The period whose cap closes it now. */
-  readonly closedBy: Period | undefined;
+/** `open`: opens the edge now, and counts spending from here on. Events of the schedule have nothing that is read. */
+export interface GuardEvent {
+  readonly open?: boolean;
+}
+
+/** What an invocation of the guard has found. */
+export interface GuardReport {
+  /** ISO 8601; null: the edge is open. */
+  readonly closedUntil: string | null;
+  readonly spending: Readonly<Record<Period, Spending>>;
+  readonly caps: Caps;
 }
 
 const PERIODS = ['hour', 'day', 'month'] as const;
@@ -88,7 +97,7 @@ export const periodStart = (period: Period, now: number): number =>
   period === 'month' ? monthStart(now, 0) : now - (now % SECONDS[period]);
 
 /** Epoch seconds of the end of the period that contains `now`. */
-export const periodEnd = (period: Period, now: number): number =>
+const periodEnd = (period: Period, now: number): number =>
   period === 'month' ? monthStart(now, 1) : periodStart(period, now) + SECONDS[period];
 
 function monthStart(now: number, later: number): number {
@@ -127,7 +136,7 @@ function unseenUsd({ metric: { usd, unseenMinutes }, minutes }: Reading, now: nu
   return highest * usd * unseenMinutes;
 }
 
-export interface DecisionInput {
+interface DecisionInput {
   readonly spending: Readonly<Record<Period, Spending>>;
   readonly caps: Caps;
   /** USD a day from which on the edge closes whatever the rate: what one burst could cost unseen is left of the bound. */
@@ -140,8 +149,9 @@ export interface DecisionInput {
 /**
  * Whether the edge is closed, and until when. Once closed it stays so until the end of that period, also when the rate falls:
  * it falls because the edge is closed. A cap of a longer period prolongs what that of a shorter one has closed.
+ * @returns epoch seconds until which the edge is closed; undefined: it is open
  */
-export function decideOnSpending({ spending, caps, closesAt, record, now }: DecisionInput): Decision {
+export function decideOnSpending({ spending, caps, closesAt, record, now }: DecisionInput): number | undefined {
   const held = (record.closedUntil ?? 0) > now ? record.closedUntil : undefined;
   const isExceeded = (period: Period) => {
     const { spent, expected } = spending[period];
@@ -151,8 +161,7 @@ export function decideOnSpending({ spending, caps, closesAt, record, now }: Deci
   };
   const exceeded = PERIODS.filter(isExceeded).at(-1);
   const end = exceeded && periodEnd(exceeded, now);
-  if (end !== undefined && end > (held ?? 0)) return { closedUntil: end, closedBy: exceeded };
-  return { closedUntil: held, closedBy: undefined };
+  return end !== undefined && end > (held ?? 0) ? end : held;
 }
 
 /**

@@ -6,14 +6,14 @@ const TTL_SECONDS = 48 * 3600;
 /** Reading extends the lifetime at most this often. */
 const TOUCH_INTERVAL_SECONDS = 12 * 3600;
 
-export interface AttachmentsOptions {
+interface AttachmentsOptions {
   readonly storage: StateStorage;
   /** Epoch seconds. */
   readonly now: () => number;
 }
 
 /** Attachments as items beside those of their resources, within the same permissions. */
-export interface Attachments extends Pick<State, 'getAttachment' | 'putAttachment' | 'dropAttachment'> {
+interface Attachments extends Pick<State, 'getAttachment' | 'putAttachment' | 'dropAttachment'> {
   /** Extends the lifetime of the cover, if there is one, with that of its resource. @throws StorageFull */
   touchCover(resourceId: string): Promise<void>;
 }

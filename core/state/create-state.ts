@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
 import { ownTurn } from '@reelay/concurrency';
@@ -9,11 +10,11 @@ import { createAttachments } from './attachments.ts';
 import { parseKey } from './keys.ts';
 import { createLeaseItem, rotateOriginSecret } from './leases.ts';
 import type { ArchivedList, Link, Resource } from './resource.ts';
-import type { Lease, MaintenanceLease, State, StreamTaskLease, ToolsRecord } from './state.ts';
+import type { Lease, MaintenanceLease, State, ToolsRecord } from './state.ts';
 import type { StateStorage, StoredItem } from './storage.ts';
 
 /** Options of `createState`. */
-export interface StateOptions {
+interface StateOptions {
   /** DynamoDB (`core/state/dynamodb`) or SQLite (`core/state/sqlite`). */
   readonly storage: StateStorage;
   /** Epoch milliseconds. @default Date.now */
@@ -43,11 +44,6 @@ export function createState({ storage, now = Date.now, log = silentLog }: StateO
     ...leases,
     pk: 'maintenance',
     attributes: { activity: 'string' },
-  });
-  const streamTask = createLeaseItem<StreamTaskLease>({
-    ...leases,
-    pk: 'stream-task',
-    attributes: { startedAt: 'number' },
   });
   const toolsUpdate = createLeaseItem<Lease>({ ...leases, pk: 'tools-update' });
 
@@ -119,8 +115,17 @@ export function createState({ storage, now = Date.now, log = silentLog }: StateO
       return storage.add(`spending#${day}`, bytes, day + SPENDING_TTL_SECONDS);
     },
     countStreamBytes: async () => Number((await storage.get(`spending#${periodStart('day', seconds())}`))?.n ?? 0),
-    getCostGuard: async () => ((await storage.get('cost-guard'))?.record ?? {}) as GuardRecord,
-    putCostGuard: (record) => storage.put({ pk: 'cost-guard', record }),
+    getCostGuard: async () => {
+      const item = await storage.get('cost-guard');
+      return { ...(item?.record as GuardRecord | undefined), revision: item?.owner };
+    },
+    putCostGuard: async ({ revision, ...record }) => {
+      const item = { pk: 'cost-guard', owner: randomUUID(), record };
+      // The first one replaces nothing that two runs could have read.
+      if (revision === undefined) await storage.put(item);
+      else if (!(await storage.putIf(item, { owners: [revision] }))) return undefined;
+      return item.owner;
+    },
     requireSpace: () => storage.requireSpace(),
     addRequest: () => storage.addRequest(),
     countRequests: () => storage.countRequests(),
@@ -132,9 +137,6 @@ export function createState({ storage, now = Date.now, log = silentLog }: StateO
     getMaintenance: maintenance.get,
     takeMaintenance: (lease) => maintenance.acquire(lease),
     endMaintenance: maintenance.release,
-    getStreamTask: streamTask.get,
-    takeStreamTask: streamTask.acquire,
-    endStreamTask: streamTask.release,
     takeToolsUpdate: (lease) => toolsUpdate.acquire(lease),
     endToolsUpdate: toolsUpdate.release,
     rotateOriginSecret: (rotation, candidate) => rotateOriginSecret(storage, rotation, candidate),

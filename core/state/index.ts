@@ -1,14 +1,15 @@
-export { type ArchiveProgress, PROGRESS_TTL_SECONDS } from './archive-progress.ts';
+export { type ArchiveProgress, NO_PROGRESS, PROGRESS_TTL_SECONDS } from './archive-progress.ts';
 export { createState, ItemTooLarge } from './create-state.ts';
 export {
   archiveKey,
+  chooseSubtitle,
   createKeyLookup,
   findByKey,
-  findSubtitleByKey,
   hasKey,
   type KeyedRendition,
   type KeyedSubtitle,
   type KeyLookup,
+  keyedRendition,
   keyOf,
   linkId,
   renditionId,
@@ -32,32 +33,21 @@ export type {
   Rendition,
   Resource,
   ResourceOrigin,
-  SegmentOverrides,
   StalledLink,
   Subtitle,
   Thumbnail,
   Track,
-  TrackFile,
   TrackWindow,
   VideoTraits,
 } from './resource.ts';
 export {
-  type AttachmentName,
   MAX_ATTACHMENT_BYTES,
   type State,
-  type StreamTaskLease,
   type ToolsRecord,
 } from './state.ts';
 export type { StateStorage } from './storage.ts';
 export {
-  availabilityDelayMs,
   capabilitiesOf,
   deliveries,
   findDelivery,
-  initializationVector,
-  keyUrl,
-  knownKey,
-  MAX_AVAILABILITY_WAIT_MS,
-  segmentUrl,
-  untilAvailable,
 } from './track.ts';

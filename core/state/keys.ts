@@ -1,7 +1,8 @@
 import { createSingleFlight } from '@reelay/concurrency';
 import { fileType } from '@reelay/seekable-media/codecs';
-import { NotFound } from '../errors/index.ts';
-import { digestOf } from '../http/index.ts';
+import { digestOf } from '@reelay/seekable-media/values';
+import type { SoundName } from '@reelay/seekable-media/virtual-mp4';
+import { InvalidParameter, NotFound } from '../errors/index.ts';
 import type { Log } from '../log/index.ts';
 import type { ArchivedList, Rendition, Resource, ResourceOrigin, Subtitle, Track } from './resource.ts';
 import type { State } from './state.ts';
@@ -86,6 +87,10 @@ export interface KeyedRendition {
   readonly rendition: Rendition;
   /** One for Media; video and audio for Combined. */
   readonly tracks: readonly [Track, ...Track[]];
+  /** What its audio is called. Absent: it is that of the rendition. */
+  readonly sounds?: readonly SoundName[];
+  /** What distinguishes it from the rendition in file names: `German`. */
+  readonly version?: string;
 }
 
 /**
@@ -99,11 +104,15 @@ export async function findByKey(key: string, getResource: State['getResource']):
   const stored = [...resource.renditions, ...(resource.withdrawn ?? [])];
   const isWanted = (rendition: Rendition | undefined) => rendition?.id === ids?.renditionId;
   const rendition = stored.find(isWanted) ?? stored.map((pair) => videoOfPair(resource, pair)).find(isWanted);
-  if (!rendition) return undefined;
+  return rendition && keyedRendition(resource, rendition);
+}
+
+/** A rendition with its tracks and its key; undefined where its resource lacks a track. */
+export function keyedRendition(resource: Resource, rendition: Rendition): KeyedRendition | undefined {
   const tracks = rendition.formatIds.flatMap((id) => resource.tracks.find(({ formatId }) => formatId === id) ?? []);
   const [first, ...rest] = tracks;
   return first && tracks.length === rendition.formatIds.length
-    ? { key, resource, rendition, tracks: [first, ...rest] }
+    ? { key: keyOf(resource.id, rendition.id), resource, rendition, tracks: [first, ...rest] }
     : undefined;
 }
 
@@ -116,10 +125,7 @@ export interface KeyedSubtitle {
 }
 
 /** Finds the subtitle file of a key, as `findByKey` finds a rendition. */
-export async function findSubtitleByKey(
-  key: string,
-  getResource: State['getResource'],
-): Promise<KeyedSubtitle | undefined> {
+async function findSubtitleByKey(key: string, getResource: State['getResource']): Promise<KeyedSubtitle | undefined> {
   const ids = parseKey(key);
   const resource = ids && (await getResource(ids.resourceId));
   const subtitle = resource?.subtitles?.find(({ id }) => id === ids?.renditionId);
@@ -137,7 +143,7 @@ export const hasKey = async (
   );
 
 /** A list whose archive a key identifies. */
-export interface KeyedArchive {
+interface KeyedArchive {
   readonly key: string;
   readonly list: ArchivedList;
   /** As the resource of a rendition, it names the archive. */
@@ -151,7 +157,7 @@ export interface KeyLookup {
   archive(key: string): Promise<KeyedArchive>;
 }
 
-export interface KeyLookupDependencies {
+interface KeyLookupDependencies {
   readonly state: Pick<State, 'getResource' | 'touchResource' | 'getArchivedList' | 'touchArchivedList'>;
   readonly log: Log;
 }
@@ -188,3 +194,34 @@ export function createKeyLookup({ state, log }: KeyLookupDependencies): KeyLooku
 /** The id of a video of YouTube. Undefined for an item of another site, and for a live stream, which has no length yet. */
 export const youtubeIdOf = ({ origin: { extractor, entryId }, isLive }: Resource): string | undefined =>
   extractor === 'Youtube' && /^[\w-]{11}$/.test(entryId) && !isLive ? entryId : undefined;
+
+/**
+ * The subtitles in a language, by people before automatic ones. Without a language, in the one that is spoken: automatic
+ * captions are in that language, and some tracks name it.
+ * @param language BCP 47 in any case; `en` finds `en-US` too
+ * @throws InvalidParameter, which lists the languages
+ */
+export function chooseSubtitle({ subtitles = [], tracks }: Resource, language?: string): Subtitle {
+  const byPeople = subtitles.toSorted((a, b) => Number(a.isAutomatic) - Number(b.isAutomatic));
+  const find = (wanted: string) =>
+    byPeople.find((each) => each.language.toLowerCase() === wanted.toLowerCase()) ??
+    byPeople.find((each) => primaryOf(each.language) === primaryOf(wanted));
+  const spoken = [
+    subtitles.find(({ isAutomatic }) => isAutomatic)?.language,
+    tracks.find((track) => track.audio && track.language)?.language,
+    'en',
+  ];
+  const inSpoken = () =>
+    spoken
+      .values()
+      .map((each) => each && find(each))
+      .find((each) => typeof each === 'object');
+  const found = language ? find(language) : (inSpoken() ?? byPeople[0]);
+  if (found) return found;
+  const languages = [...new Set(subtitles.map((each) => each.language))].join(', ');
+  throw new InvalidParameter(
+    languages ? `No subtitles in ${language}. Available: ${languages}.` : 'The media has no subtitles.',
+  );
+}
+
+const primaryOf = (language: string): string => language.toLowerCase().split(/[-_]/, 1)[0] ?? '';

@@ -2,23 +2,20 @@ import type { Lease, OriginSecrets } from './state.ts';
 import type { StateStorage, StoredItem } from './storage.ts';
 
 /** One lease, stored as an item of the table. */
-export interface LeaseItem<T extends Lease> {
+interface LeaseItem<T extends Lease> {
   /** The current lease; undefined once expired. */
   get(): Promise<T | undefined>;
-  /**
-   * Acquires or renews the lease. False if another owner holds it.
-   * @param from an owner to take it over from, after that owner was found to have failed
-   */
-  acquire(lease: T, from?: string): Promise<boolean>;
+  /** Acquires or renews the lease. False if another owner holds it. */
+  acquire(lease: T): Promise<boolean>;
   /** Releases the lease if this owner still holds it. */
   release(owner: string): Promise<void>;
 }
 
-export interface LeaseItemOptions<T extends Lease> {
+interface LeaseItemOptions<T extends Lease> {
   readonly storage: StateStorage;
   readonly pk: string;
-  /** Types of the attributes that a lease of this kind has besides those of every lease. */
-  readonly attributes?: Readonly<Partial<Record<keyof T, 'string' | 'number'>>>;
+  /** Names of the texts that a lease of this kind has besides those of every lease. */
+  readonly attributes?: Readonly<Partial<Record<keyof T, 'string'>>>;
   /** Epoch seconds. */
   readonly now: () => number;
 }
@@ -32,10 +29,8 @@ export function createLeaseItem<T extends Lease>({ storage, pk, attributes, now 
       const isLease = types.every(([name, type]) => typeof item[name] === type);
       return isLease && Number(item.expiresAt) > now() ? (item as unknown as T) : undefined;
     },
-    acquire: (lease, from = lease.owner) => {
-      const { owner, expiresAt, ...more } = lease;
-      return storage.putIf({ ...more, pk, owner, expiresAt }, { expiredAt: now(), owners: [owner, from] });
-    },
+    acquire: ({ owner, expiresAt, ...more }) =>
+      storage.putIf({ ...more, pk, owner, expiresAt }, { expiredAt: now(), owners: [owner] }),
     release: (owner) => storage.deleteOwned(pk, owner),
   };
 }

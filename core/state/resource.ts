@@ -1,8 +1,7 @@
 import type { ChapterMark } from '@reelay/seekable-media/chapters';
-import type { FragmentList } from '@reelay/seekable-media/dash';
+import type { SourceTrack, TrackFile } from '@reelay/source/track';
 import type { EntrySelection } from '../api/index.ts';
 import type { ConversionName, FrozenText } from '../conversions/index.ts';
-import type { Cookie } from '../http/index.ts';
 
 /**
  * One resolved item with its metadata and upstream formats. Duration, sizes and tag text of its streams are fixed at
@@ -67,30 +66,11 @@ export interface ResourceOrigin {
 /** How an upstream sends a format: one file, an HLS media playlist, or DASH fragments; `track.ts` says what follows. */
 export type Delivery = 'direct' | 'hls' | 'dash';
 
-/** One upstream format and its last known URL. */
-export interface Track {
+/** One upstream format and its last known URL: the file, the media playlist, or the manifest. */
+export interface Track extends Omit<SourceTrack, 'id' | 'isLive' | 'renew'> {
   /** yt-dlp's `format_id`: the same across resolves of one resource. */
   readonly formatId: string;
   readonly delivery: Delivery;
-  /** The file, the media playlist, or the manifest. */
-  readonly url: string;
-  /** The outgoing identity that resolved the URL. Absent: that of the resource. */
-  readonly egress?: string;
-  /** The segments of DASH. Absent if the list was too large to store: resolving again restores it. */
-  readonly fragments?: FragmentList;
-  /** The URL that fragments are relative to: kept once, since it may be long. Absent: they are absolute. */
-  readonly fragmentBaseUrl?: string;
-  /** Request headers for this track. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** Sent to the hosts and paths that each belongs to. */
-  readonly cookies: readonly Cookie[];
-  /** Maximum range that the source serves per request (yt-dlp's `downloader_options.http_chunk_size`). */
-  readonly chunkBytes?: number;
-  /** Epoch seconds after which the URL is known to be invalid. */
-  readonly urlExpiresAt?: number;
-  /** Epoch seconds before which the source refuses the URL (yt-dlp's `available_at`). Absent: it was served when resolved. */
-  readonly availableAt?: number;
-  readonly overrides?: SegmentOverrides;
   /** The site serves it to browsers, and may refuse other clients (yt-dlp's `impersonate`). Of subtitles only. */
   readonly isForBrowsers?: true;
   /** File format without a dot: `mp4`, `webm`, `mp3`, `ogg` … */
@@ -98,13 +78,9 @@ export interface Track {
   /** `null`: the track has no video, or no audio. Unknown traits are absent. */
   readonly video: VideoTraits | null;
   readonly audio: AudioTraits | null;
-  /** Bytes. Only an exact figure may become a Content-Length. */
-  readonly sizeBytes?: number;
   readonly sizeIsExact: boolean;
   /** kbit/s, both sides together. */
   readonly bitrate?: number;
-  /** From the container where it was probed (then exact), else from the source's metadata. */
-  readonly durationSeconds?: number;
   readonly language?: string;
   /** yt-dlp's one-line description of the format. */
   readonly description?: string;
@@ -112,16 +88,6 @@ export interface Track {
   readonly window?: TrackWindow;
   /** Of a request for a complete list of segments; never stored. `null`: it makes no file, or nobody knows yet. */
   readonly file?: TrackFile | null;
-}
-
-/** A list of segments that is read as one MP4 file. */
-export interface TrackFile {
-  /** Its time 0 on the clock of the segments, in seconds. */
-  readonly originSeconds: number;
-  /** Whether the size of its audio alone is known. Absent: nobody knows yet. */
-  readonly isAudioSized?: boolean;
-  /** It is read without its video. @default false */
-  readonly isAudioAlone?: true;
 }
 
 /** Segments of a live track that are read in place of its newest ones. */
@@ -135,17 +101,6 @@ export interface TrackWindow {
   readonly part?: 'content' | 'init';
   /** Epoch milliseconds, where the list states it. */
   readonly recordedAtMs?: number;
-}
-
-/** What holds for the segments and keys of an HLS or DASH track in place of what its playlist says. */
-export interface SegmentOverrides {
-  /** Query of each segment URL; of key URLs too, unless there is one for them. */
-  readonly segmentQuery?: string;
-  readonly keyQuery?: string;
-  readonly keyUrl?: string;
-  /** AES-128 key and initialization vector: 32 hexadecimal digits. */
-  readonly key?: string;
-  readonly iv?: string;
 }
 
 export interface VideoTraits {
@@ -239,7 +194,7 @@ export interface Thumbnail {
 /** Offered conversions by name, such as `mp3`. Fixed at resolve. */
 export type PromisedConversions = { readonly [Name in ConversionName]?: PromisedConversion };
 
-export interface PromisedConversion {
+interface PromisedConversion {
   /** The Media rendition whose key carries the conversion. */
   readonly renditionId: string;
   /** Bytes, exact when the duration is known. */
@@ -260,7 +215,7 @@ interface LinkBase {
   readonly expiresAt: number;
 }
 
-export interface MediaLink extends LinkBase {
+interface MediaLink extends LinkBase {
   readonly type: 'Media';
   readonly resourceId: string;
 }

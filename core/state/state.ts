@@ -49,7 +49,8 @@ export interface State {
   countStreamBytes(): Promise<number>;
   /** What the cost guard has decided; empty where there is none. */
   getCostGuard(): Promise<GuardRecord>;
-  putCostGuard(record: GuardRecord): Promise<void>;
+  /** Replaces what has the revision of the record. @returns the new revision; undefined: it was replaced meanwhile */
+  putCostGuard(record: GuardRecord): Promise<string | undefined>;
   /** @throws StorageFull while there is no disk space to store what a resolve finds */
   requireSpace(): Promise<void>;
   /** Counts one served resolve. */
@@ -64,12 +65,6 @@ export interface State {
   takeMaintenance(lease: MaintenanceLease): Promise<boolean>;
   /** Releases the lease if this owner still holds it. */
   endMaintenance(owner: string): Promise<void>;
-  /** The lease of the process that starts the stream host, or has just started it. */
-  getStreamTask(): Promise<StreamTaskLease | undefined>;
-  /** Acquires or renews the lease, also from the owner `from`, whose host has failed. False if another owner holds it. */
-  takeStreamTask(lease: StreamTaskLease, from?: string): Promise<boolean>;
-  /** Releases the lease if this owner still holds it. */
-  endStreamTask(owner: string): Promise<void>;
   /** Acquires or renews the lease for updating tools, which is not maintenance yet. False if another owner holds it. */
   takeToolsUpdate(lease: Lease): Promise<boolean>;
   /** Releases the lease if this owner still holds it. */
@@ -86,7 +81,7 @@ export interface State {
  * hour in which they were read, since the epoch (JSON), and the places of segments by their track (a compressed table; empty: they
  * make no file).
  */
-export type AttachmentName = 'cover' | `subtitle-${string}` | `segments-${number}` | `places-${string}`;
+type AttachmentName = 'cover' | `subtitle-${string}` | `segments-${number}` | `places-${string}`;
 
 /** What an item of the table can hold, with its other attributes. */
 export const MAX_ATTACHMENT_BYTES = 350 * 1024;
@@ -120,12 +115,4 @@ export interface Lease {
 export interface MaintenanceLease extends Lease {
   /** The title of GetResource's 503 and the `maintenance` field of App, such as `Downloading yt-dlp`. */
   readonly activity: string;
-}
-
-/** Held while an on-demand stream host starts. */
-export interface StreamTaskLease extends Lease {
-  /** Epoch seconds at which the start began. */
-  readonly startedAt: number;
-  /** Absent until ECS has accepted the task. */
-  readonly taskArn?: string;
 }

@@ -11,7 +11,7 @@ export interface StoredItem {
 }
 
 /** When an existing item may be replaced. None of the conditions: only if there is no item. */
-export interface ReplaceCondition {
+interface ReplaceCondition {
   /** Epoch seconds: an item that expires by then may be replaced. */
   readonly expiredAt?: number;
   /** Items of these owners may be replaced. */
@@ -19,14 +19,14 @@ export interface ReplaceCondition {
 }
 
 /** A change of the expiry, for an item that expires after `after` and not later than `upTo`. All in epoch seconds. */
-export interface ExpiryChange {
+interface ExpiryChange {
   readonly after: number;
   readonly upTo: number;
   readonly expiresAt: number;
 }
 
 /** A number to store with an item. */
-export interface AddedAttribute {
+interface AddedAttribute {
   readonly name: string;
   readonly value: number;
   /** Epoch seconds. */

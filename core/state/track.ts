@@ -1,9 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { UpstreamError } from '../errors/index.ts';
 import type { Delivery, Track } from './resource.ts';
 
 /** What follows from a delivery. Other code asks this table instead of comparing deliveries. */
-export interface DeliveryCapabilities {
+interface DeliveryCapabilities {
   /** As documents call it. */
   readonly name: string;
   /** Values of yt-dlp's `protocol`. */
@@ -60,63 +58,3 @@ export const capabilitiesOf = ({ delivery }: Pick<Track, 'delivery'>): DeliveryC
 /** @returns undefined for a protocol that is not supported */
 export const findDelivery = (protocol: string): Delivery | undefined =>
   (Object.keys(deliveries) as Delivery[]).find((delivery) => deliveries[delivery].protocols.includes(protocol));
-
-/** Longest wait for a track that its source serves only from a moment on. */
-export const MAX_AVAILABILITY_WAIT_MS = 20_000;
-
-/**
- * Milliseconds until the source serves a track; 0 when it does.
- * @param now epoch milliseconds
- */
-export const availabilityDelayMs = ({ availableAt = 0 }: Pick<Track, 'availableAt'>, now: number): number =>
-  Math.max(0, availableAt * 1000 - now);
-
-export interface AvailabilityOptions {
-  readonly maxWaitMs: number;
-  readonly signal: AbortSignal;
-  /** Epoch milliseconds. @default Date.now */
-  readonly now?: () => number;
-}
-
-/**
- * Waits until the source serves a track.
- * @throws UpstreamError `delayed`, at once, when that takes longer than `maxWaitMs`
- */
-export async function untilAvailable(
-  track: Pick<Track, 'availableAt'>,
-  { maxWaitMs, signal, now = Date.now }: AvailabilityOptions,
-): Promise<void> {
-  const delayMs = availabilityDelayMs(track, now());
-  if (delayMs === 0) return;
-  const retryAfterSeconds = Math.ceil(delayMs / 1000);
-  if (delayMs > maxWaitMs)
-    throw new UpstreamError('The source does not serve the format yet', { reason: 'delayed', retryAfterSeconds });
-  await sleep(delayMs, undefined, { signal });
-}
-
-type Overridden = Pick<Track, 'overrides'>;
-
-/** The URL of a segment or initialization section, with the query that its source requires. */
-export const segmentUrl = ({ overrides }: Overridden, url: string): string => withQuery(url, overrides?.segmentQuery);
-
-/** Where a key is requested that a playlist names by its URL. */
-export const keyUrl = ({ overrides }: Overridden, url: string): string =>
-  overrides?.keyUrl ?? withQuery(url, overrides?.keyQuery ?? overrides?.segmentQuery);
-
-/** The key of all encrypted segments, where the site has sent it with the format. */
-export const knownKey = ({ overrides }: Overridden): Buffer | undefined =>
-  overrides?.key === undefined ? undefined : Buffer.from(overrides.key, 'hex');
-
-/** The initialization vector in place of the one that a playlist states. */
-export const initializationVector = ({ overrides }: Overridden, stated: Buffer): Buffer =>
-  overrides?.iv === undefined ? stated : Buffer.from(overrides.iv, 'hex');
-
-/** Parameters of the query replace those of the URL with the same name. */
-function withQuery(url: string, query: string | undefined): string {
-  const parsed = query ? URL.parse(url) : null;
-  if (!parsed) return url;
-  const added = new URLSearchParams(query);
-  for (const name of new Set(added.keys())) parsed.searchParams.delete(name);
-  for (const [name, value] of added) parsed.searchParams.append(name, value);
-  return parsed.href;
-}

@@ -1,5 +1,6 @@
-import { cp, mkdir, readdir, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { cp, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 
@@ -7,8 +8,8 @@ export interface BundleOptions {
   /** Receives `functions/<name>/index.mjs`, which exports `handler`, and `stream-service/main.mjs`. Other content is kept. */
   readonly outDir: string;
   /**
-   * Function names, `stream-service` and `one-machine`: only these are rebuilt.
-   * @default all but `one-machine`
+   * Function names, `stream-service`, `one-machine` and `package`: only these are rebuilt.
+   * @default all but the last two
    */
   readonly only?: readonly string[];
   /** Writes a source map beside each bundle, for analysis; nothing reads it at run time. @default false */
@@ -16,120 +17,124 @@ export interface BundleOptions {
 }
 
 const ROOT = join(import.meta.dirname, '../..');
-const ENTRIES_DIR = join(ROOT, 'lambdas', 'entries');
-const SWAGGER_DIR = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
+const source = (path: string): string => join(ROOT, path);
 
+const FUNCTIONS_DIR = source('lambdas/entries');
+
+/** One folder of programs and of files beside them. */
+interface Bundle {
+  readonly folder: string;
+  /** Entry points by the names of their bundles without `.mjs`: the program, its child programs, and modules that it loads late. */
+  readonly programs: Readonly<Record<string, string>>;
+  /** Paths of the files and folders that are copied, by their names there. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+/** Modules that are loaded late, whose bundles a cold start does not read, by the names of these. */
+const MCP_MESSAGES = { 'mcp-messages': source('lambdas/api/mcp/serve.ts') };
+const CLIENT = { client: source('local/client.ts') };
+const PLUGIN = { index: source('local/plugin.ts') };
+const LATE_MODULES = new Map(
+  Object.entries({ ...MCP_MESSAGES, ...CLIENT, ...PLUGIN }).map(([name, path]) => [path, name]),
+);
+
+const PARSING_WORKER = { 'parsing-worker': source('core/parsing/parsing-worker.ts') };
 /** The yt-dlp plugin, which yt-dlp loads from the file system beside the bundle that starts it. */
-const WORKER_FILES = { plugins: join(ROOT, 'layers', 'tools', 'plugins') };
+const WORKER_FILES = { plugins: source('layers/tools/plugins') };
+const HEALTH_CHECK = { 'health.mjs': source('stream-service/task/health.mjs') };
+const STRIP_ELF = join(import.meta.dirname, 'strip-elf.ts');
+const swaggerIn = (folder: string): Record<string, string> =>
+  Object.fromEntries(
+    ['swagger-ui.css', 'swagger-ui-bundle.js'].map((name) => [
+      join(folder, name),
+      fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`)),
+    ]),
+  );
 
-/** Files and folders copied beside a bundle: bundle folder → target name → source path. */
-const EXTRA_FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'functions/get-resource': WORKER_FILES,
-  'functions/canary': WORKER_FILES,
-  'functions/get-api-description': {
-    'swagger-ui.css': join(SWAGGER_DIR, 'swagger-ui.css'),
-    'swagger-ui-bundle.js': join(SWAGGER_DIR, 'swagger-ui-bundle.js'),
-  },
+/** What functions have besides their entry. */
+const OF_FUNCTIONS: Readonly<Record<string, Partial<Bundle>>> = {
+  'get-resource': { programs: { ...PARSING_WORKER, ...MCP_MESSAGES }, files: WORKER_FILES },
+  canary: { files: WORKER_FILES },
+  api: { files: swaggerIn('') },
+};
+
+const FUNCTIONS = readdirSync(FUNCTIONS_DIR).map((file): [name: string, Bundle] => {
+  const name = basename(file, '.ts');
+  const { programs, files = {} } = OF_FUNCTIONS[name] ?? {};
+  return [name, { folder: `functions/${name}`, programs: { index: join(FUNCTIONS_DIR, file), ...programs }, files }];
+});
+
+/** What runs in AWS. */
+const DEPLOYED: Readonly<Record<string, Bundle>> = {
+  ...Object.fromEntries(FUNCTIONS),
   'stream-service': {
-    ...WORKER_FILES,
-    'health.mjs': join(ROOT, 'stream-service', 'task', 'health.mjs'),
-    Dockerfile: join(ROOT, 'stream-service', 'Dockerfile'),
-    'strip-elf.ts': join(import.meta.dirname, 'strip-elf.ts'),
-  },
-  'one-machine/app': {
-    ...WORKER_FILES,
-    'health.mjs': join(ROOT, 'stream-service', 'task', 'health.mjs'),
-    'swagger/swagger-ui.css': join(SWAGGER_DIR, 'swagger-ui.css'),
-    'swagger/swagger-ui-bundle.js': join(SWAGGER_DIR, 'swagger-ui-bundle.js'),
-    '../strip-elf.ts': join(import.meta.dirname, 'strip-elf.ts'),
+    folder: 'stream-service',
+    programs: { main: source('stream-service/main.ts'), ...PARSING_WORKER },
+    files: {
+      ...WORKER_FILES,
+      ...HEALTH_CHECK,
+      Dockerfile: source('stream-service/Dockerfile'),
+      'strip-elf.ts': STRIP_ELF,
+    },
   },
 };
 
-/** Empty folders of a bundle: an image takes them with their owner set, without running a command. */
-const EMPTY_FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  'stream-service': ['scratch'],
-  'one-machine/app': ['../data'],
-};
-
-const PARSING_WORKER = { 'parsing-worker': join(ROOT, 'core', 'parsing', 'parsing-worker.ts') };
-
-/** Modules that are loaded late, whose bundles a cold start does not read: path → name of the bundle beside the one that loads it. */
-const LATE_MODULES = new Map([[join(ROOT, 'lambdas', 'api', 'mcp', 'serve.ts'), 'mcp-messages']]);
-const MCP_MESSAGES = Object.fromEntries([...LATE_MODULES].map(([path, name]) => [name, path]));
-
-/** Further entry points, which a bundle starts as child programs or loads late: bundle folder → name without `.mjs` → source path. */
-const EXTRA_PROGRAMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'functions/get-resource': { ...PARSING_WORKER, ...MCP_MESSAGES },
-  'stream-service': PARSING_WORKER,
-  'one-machine/app': { ...PARSING_WORKER, ...MCP_MESSAGES, 'update-tools': join(ROOT, 'local', 'update-tools.ts') },
-};
+const BUNDLES = new Map<string, Bundle>(
+  Object.entries({
+    ...DEPLOYED,
+    /** The whole service for the container of one machine. */
+    'one-machine': {
+      folder: 'one-machine/app',
+      programs: {
+        main: source('local/container.ts'),
+        'update-tools': source('local/update-tools.ts'),
+        ...PARSING_WORKER,
+        ...MCP_MESSAGES,
+        ...CLIENT,
+      },
+      files: { ...WORKER_FILES, ...HEALTH_CHECK, ...swaggerIn('swagger'), '../strip-elf.ts': STRIP_ELF },
+    },
+    /** The program and the library of the package `reelay`. */
+    package: {
+      folder: 'package',
+      programs: { reelay: source('local/package.ts'), ...PARSING_WORKER, ...MCP_MESSAGES, ...CLIENT, ...PLUGIN },
+      files: { ...WORKER_FILES, ...swaggerIn('swagger') },
+    },
+  }),
+);
 
 /** CommonJS dependencies use `require` for Node's built-in modules, and `__dirname`: ES modules define neither. */
 const COMMONJS_BANNER = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url); const __dirname = import.meta.dirname;`;
-
-/** One program. `file` is the name of its bundle without `.mjs`. */
-interface Program {
-  readonly entry: string;
-  readonly folder: string;
-  readonly file: string;
-}
-
-const STREAM_SERVICE: Program = {
-  entry: join(ROOT, 'stream-service', 'main.ts'),
-  folder: 'stream-service',
-  file: 'main',
-};
-
-/** The whole service for the container of one machine. Bundled by name only. */
-const ONE_MACHINE: Program = {
-  entry: join(ROOT, 'local', 'container.ts'),
-  folder: 'one-machine/app',
-  file: 'main',
-};
 
 /**
  * Bundles everything that runs in AWS: one self-contained folder per file of `lambdas/entries`, and one for the stream
  * service. Deterministic: the same sources give the same bytes, so that an unchanged asset is not uploaded again.
  * @throws Error when a source cannot be bundled, or when `only` has an unknown name
  */
-export async function bundle({ outDir, only, sourceMaps = false }: BundleOptions): Promise<void> {
-  const programs = await findPrograms();
-  const chosen = (only ?? [...programs.keys()].filter((name) => name !== 'one-machine')).map((name) => {
-    const program = programs.get(name);
-    if (!program) throw new Error(`Unknown bundle: ${name}`);
-    return program;
+export async function bundle({
+  outDir,
+  only = Object.keys(DEPLOYED),
+  sourceMaps = false,
+}: BundleOptions): Promise<void> {
+  const bundles = only.map((name) => {
+    const chosen = BUNDLES.get(name);
+    if (!chosen) throw new Error(`Unknown bundle: ${name}`);
+    return chosen;
   });
   // Files of an earlier build would be deployed too.
-  for (const { folder } of chosen) await rm(join(outDir, folder), { recursive: true, force: true });
-  await compile(chosen, outDir, sourceMaps);
-  for (const { folder } of chosen) await copySideFiles(folder, outDir);
-}
-
-/** Every program by name. */
-async function findPrograms(): Promise<Map<string, Program>> {
-  const files = (await readdir(ENTRIES_DIR)).filter((file) => file.endsWith('.ts')).sort();
-  const functions = files.map((file): [string, Program] => {
-    const name = basename(file, '.ts');
-    return [name, { entry: join(ENTRIES_DIR, file), folder: `functions/${name}`, file: 'index' }];
-  });
-  return new Map([...functions, ['stream-service', STREAM_SERVICE], ['one-machine', ONE_MACHINE]]);
-}
-
-/** One esbuild run for all: shared sources are parsed once, and each bundle still gets its own copy. */
-async function compile(programs: readonly Program[], outDir: string, sourceMaps: boolean): Promise<void> {
+  for (const { folder } of bundles) await rm(join(outDir, folder), { recursive: true, force: true });
+  // One run for all: shared sources are parsed once, and each bundle still gets its own copy.
   await build({
-    entryPoints: programs.flatMap(({ entry, folder, file }) =>
-      Object.entries({ [file]: entry, ...EXTRA_PROGRAMS[folder] }).map(([name, path]) => ({
-        in: path,
-        out: `${folder}/${name}`,
-      })),
+    entryPoints: bundles.flatMap(({ folder, programs }) =>
+      Object.entries(programs).map(([name, path]) => ({ in: path, out: `${folder}/${name}` })),
     ),
     outdir: outDir,
     outExtension: { '.js': '.mjs' },
     absWorkingDir: ROOT,
     bundle: true,
     platform: 'node',
-    target: 'node24',
+    // The package runs on the Node of its user.
+    target: only.includes('package') ? 'node22' : 'node24',
     format: 'esm',
     // Prefers ES modules where a package has both formats: tree shaking needs them.
     mainFields: ['module', 'main'],
@@ -144,15 +149,13 @@ async function compile(programs: readonly Program[], outDir: string, sourceMaps:
     banner: { js: COMMONJS_BANNER },
     logLevel: 'error',
   });
-}
-
-async function copySideFiles(folder: string, outDir: string): Promise<void> {
-  for (const [to, from] of Object.entries(EXTRA_FILES[folder] ?? {})) {
-    // Python's bytecode cache belongs to the build machine.
-    const filter = (path: string) => basename(path) !== '__pycache__';
-    await cp(from, join(outDir, folder, to), { recursive: true, filter });
+  for (const { folder, files = {} } of bundles) {
+    for (const [to, from] of Object.entries(files)) {
+      // Python's bytecode cache belongs to the build machine.
+      const filter = (path: string) => basename(path) !== '__pycache__';
+      await cp(from, join(outDir, folder, to), { recursive: true, filter });
+    }
   }
-  for (const name of EMPTY_FOLDERS[folder] ?? []) await mkdir(join(outDir, folder, name), { recursive: true });
 }
 
 /** Leaves imports of late modules to run time. */

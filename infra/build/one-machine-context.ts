@@ -4,7 +4,7 @@ import { bundle } from './bundle.ts';
 import { placeFfmpeg } from './place-ffmpeg.ts';
 
 export interface OneMachineContextOptions {
-  /** Receives `one-machine/app`, `one-machine/data` and `one-machine/ffmpeg`. */
+  /** Receives `one-machine/app` and `one-machine/ffmpeg`. */
   readonly outDir: string;
   /** Architecture of the image; that of the builder may differ. */
   readonly architecture: 'x86_64' | 'arm64';

@@ -1,189 +1,196 @@
 /**
- * `npm run infra -- synth|preflight|deploy|diff|destroy [flags of cdk]`: runs the CDK CLI, checks what a deployment needs, and
- * bootstraps the account where that is needed.
+ * `npm run infra -- synth|preflight|deploy|diff|destroy|reopen [flags of cdk]`: runs the CDK CLI, checks what a deployment needs,
+ * bootstraps the account where that is needed, and opens an edge that the cost guard has closed.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { LambdaClient } from '@aws-sdk/client-lambda';
-import { SettingError } from '../../core/config/index.ts';
-import { type DeploymentSettings, readContext } from '../config/index.ts';
-import { checkAccount, checkMachine, formatFindings, isBootstrapped } from '../preflight/index.ts';
+import type { GuardReport } from '../../core/spending/index.ts';
+import { CLOUDFRONT_REGION, firewallStackNameOf, readContext, stackNameOf } from '../config/index.ts';
 import {
-  type CommandPlan,
-  type DeploymentTarget,
-  findStackNames,
-  findTargets,
-  type Manifest,
-  planCommand,
-} from './cli-plan.ts';
-import { findContainerProblem } from './container-runtime.ts';
-import { findProfileConflict, hasMetConflict, readDeployedSettings, unprotect } from './deployed-settings.ts';
+  askCostGuard,
+  EVERY_STACK,
+  findStack,
+  hasMetConflict,
+  isBootstrapped,
+  type StackPlace,
+  unprotect,
+} from './deployed-stack.ts';
+import { checkAccount, checkMachine, type Finding, formatFindings, regionsOf } from './preflight.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CDK = join(ROOT, 'node_modules', 'aws-cdk', 'bin', 'cdk');
+/** Works on what `synth` has written. */
+const SYNTHESIZED = ['--app', 'cdk.out'];
 
-const SKIP_PREFLIGHT = '--skip-preflight';
-const [command = '', ...given] = process.argv.slice(2);
-/** Lets `destroy` delete a stack that is protected. */
-const UNPROTECT = '--unprotect';
-const flags = given.filter((flag) => flag !== SKIP_PREFLIGHT && flag !== UNPROTECT);
-const assembly = mkdtempSync(join(tmpdir(), 'reelay-cdk-'));
+/** Flags of this command alone. The CDK CLI gets all others, and ignores those that one of its commands does not know. */
+const OWN_FLAGS = ['--skip-preflight', '--unprotect'];
+const OPTIONS = {
+  context: { type: 'string', short: 'c', multiple: true },
+  profile: { type: 'string' },
+  'skip-preflight': { type: 'boolean' },
+  unprotect: { type: 'boolean' },
+  status: { type: 'boolean' },
+} as const;
 
-/** Runs the CDK CLI. @returns its exit status */
-function runCdk(args: readonly string[]): number {
-  const { status, error } = spawnSync(process.execPath, [CDK, ...args], { cwd: ROOT, stdio: 'inherit' });
-  if (error) process.stderr.write(`${error.message}\n`);
-  return status ?? 1;
+const COMMANDS: Readonly<Record<string, () => void | Promise<void>>> = {
+  synth: () => cdk('synth', '--quiet'),
+  preflight,
+  deploy,
+  diff: () => cdk('diff'),
+  destroy,
+  reopen,
+};
+
+const [command = '', ...flags] = process.argv.slice(2);
+try {
+  const run = COMMANDS[command];
+  if (!run)
+    throw new Error(`Use: npm run infra -- ${Object.keys(COMMANDS).join('|')} [-c setting=value] [flags of cdk]`);
+  await run();
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\n`);
+  process.exitCode = 2;
 }
 
-/** Runs the CDK CLI; exits with its status when it fails. */
-function cdk(args: readonly string[]): void {
-  const status = runCdk(args);
-  if (status !== 0) exit(status);
+/** Runs the CDK CLI with the flags of this command. @throws Error when it fails */
+function cdk(...args: readonly string[]): void {
+  const passed = flags.filter((flag) => !OWN_FLAGS.includes(flag));
+  const { status } = spawnSync(process.execPath, [CDK, ...args, ...passed], { cwd: ROOT, stdio: 'inherit' });
+  if (status !== 0) throw new Error(`cdk ${args[0]} failed`);
 }
 
-function exit(status: number): never {
-  rmSync(assembly, { recursive: true, force: true });
-  process.exit(status);
+/** What the flags name, with the context of cdk.json. */
+async function readFlags({ strict = false } = {}) {
+  const { values } = parseArgs({ args: flags, options: OPTIONS, strict });
+  const { context: pairs = [], ...given } = values as {
+    readonly context?: readonly string[];
+    readonly profile?: string;
+    readonly 'skip-preflight'?: boolean;
+    readonly unprotect?: boolean;
+    readonly status?: boolean;
+  };
+  const context: Readonly<Record<string, string | undefined>> = {
+    ...JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8')).context,
+    ...Object.fromEntries(pairs.map((pair) => pair.split(/=(.*)/s, 2))),
+  };
+  const { profile } = given;
+  const region = await new LambdaClient({ profile }).config.region().catch(() => undefined);
+  const qualifier = context['@aws-cdk/core:bootstrapQualifier'];
+  return { ...given, region, qualifier, settings: readContext(context), isProfileNamed: Boolean(context.profile) };
 }
 
-function fail(line: string): never {
-  process.stderr.write(`${line}\n`);
-  return exit(2);
+type Flags = Awaited<ReturnType<typeof readFlags>>;
+
+/** The stacks that a stage may have: that of the service, and that of its firewall. */
+function placesOf({ region, profile, settings }: Flags): [service: StackPlace, firewall: StackPlace] {
+  if (!region) throw new Error('No AWS region: set AWS_REGION, or region in the AWS profile');
+  return [
+    { region, profile, stackName: stackNameOf(settings) },
+    { region: CLOUDFRONT_REGION, profile, stackName: firewallStackNameOf(settings, region) },
+  ];
 }
 
-/** Context of cdk.json. */
-const readFileContext = (): Record<string, unknown> => JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8')).context;
-
-/** Fails before the build; CDK itself would fail in the middle of a deployment. */
-function requireContainerRuntime(): void {
-  const problem = findContainerProblem({
-    program: process.env.CDK_DOCKER ?? 'docker',
-    run: (program, args) => spawnSync(program, args, { encoding: 'utf8' }),
-  });
-  if (problem) fail(problem);
+async function checkAll(given: Flags): Promise<Finding[]> {
+  return [...checkMachine(given.settings), ...(await checkAccount(given))];
 }
 
-/** Fails when no profile is named and the default one would replace the deployed stream host. */
-async function requireSameHost(
-  { named = {}, awsProfile }: CommandPlan,
-  manifest: Manifest,
-  targets: readonly DeploymentTarget[],
-): Promise<void> {
-  if (named.profile ?? readFileContext().profile) return;
-  for (const { region } of targets) {
-    for (const stackName of findStackNames(manifest)) {
-      const deployed = await readDeployedSettings(stackName, region, awsProfile).catch((error: unknown) => {
-        fail(`Could not read the deployed profile, name it with -c profile=…: ${String(error)}`);
-      });
-      const conflict = findProfileConflict(deployed, readContext({}).profile);
-      if (conflict) fail(conflict);
-    }
-  }
+function hasProblem(findings: readonly Finding[]): boolean {
+  return findings.some(({ state }) => state === 'problem');
 }
 
-/** The settings as the synthesis reads them. */
-function readSettings({ named }: CommandPlan): DeploymentSettings {
-  try {
-    return readContext({ ...readFileContext(), ...named });
-  } catch (error) {
-    if (error instanceof SettingError) fail(error.message);
-    throw error;
-  }
-}
-
-const findAccount = async ({ awsProfile }: CommandPlan, settings: DeploymentSettings) =>
-  checkAccount({
-    settings,
-    awsProfile,
-    qualifier: readFileContext()['@aws-cdk/core:bootstrapQualifier'] as string | undefined,
-    region: await new LambdaClient({ profile: awsProfile }).config.region().catch(() => undefined),
-  });
-
-/** Removes the protection of stacks where that is asked for, and fails where it is not. @returns what stays after the deletion */
-async function prepareDeletion({ awsProfile }: CommandPlan, manifest: Manifest, targets: readonly DeploymentTarget[]) {
-  const staying = ["CDK's bootstrap stack CDKToolkit", 'inactive task definitions', 'service-linked roles'];
-  for (const { region } of targets) {
-    for (const stackName of findStackNames(manifest)) {
-      const deployed = await readDeployedSettings(stackName, region, awsProfile);
-      if (deployed?.retainedTable) staying.unshift(`the table ${deployed.retainedTable} in ${region}`);
-      if (!deployed?.isProtected) continue;
-      if (!given.includes(UNPROTECT))
-        fail(`${stackName} in ${region} is protected against deletion: add ${UNPROTECT} to delete it`);
-      await unprotect(stackName, region, awsProfile);
-    }
-  }
-  return staying;
-}
-
-/** Runs the command on the stacks: a deployment that has met an update of the tools a second time. */
-async function carryOut(
-  { awsProfile }: CommandPlan,
-  run: readonly string[],
-  manifest: Manifest,
-  targets: readonly DeploymentTarget[],
-): Promise<void> {
-  const since = new Date();
-  const status = runCdk(run);
-  if (status === 0) return;
-  const conflicts = await Promise.all(
-    targets.flatMap(({ region }) =>
-      findStackNames(manifest).map((name) => hasMetConflict(name, region, since, awsProfile).catch(() => false)),
-    ),
-  );
-  if (command !== 'deploy' || !conflicts.includes(true)) exit(status);
-  process.stderr.write('The update of the tools has changed a function meanwhile: deploying again\n');
-  cdk(run);
-}
-
-const plan = planCommand(command === 'preflight' ? 'deploy' : command, flags, {
-  app: `"${process.execPath}" infra/app.ts`,
-  assembly,
-});
-if (!plan) fail('Use: npm run infra -- synth|preflight|deploy|diff|destroy|reopen [-c setting=value] [flags of cdk]');
-if (command === 'deploy') requireContainerRuntime();
-if (command === 'preflight') {
-  const settings = readSettings(plan);
-  const findings = [...checkMachine(), ...(await findAccount(plan, settings))];
+async function preflight(): Promise<void> {
+  const findings = await checkAll(await readFlags());
   process.stdout.write(`${formatFindings(findings)}\n`);
-  exit(findings.some(({ state }) => state === 'problem') ? 1 : 0);
+  if (hasProblem(findings)) process.exitCode = 1;
 }
-if (command === 'deploy' && !given.includes(SKIP_PREFLIGHT)) {
-  const findings = (await findAccount(plan, readSettings(plan))).filter(({ state }) => state !== 'ok');
-  if (findings.length > 0) process.stderr.write(`${formatFindings(findings)}\n`);
-  if (findings.some(({ state }) => state === 'problem'))
-    fail(`Nothing was built. npm run infra -- preflight shows all; ${SKIP_PREFLIGHT} deploys nevertheless`);
-}
-if (plan.asksForApproval && !process.stdin.isTTY) {
-  process.stderr.write(
-    'Without a terminal, a deployment that widens permissions fails: see `npm run infra -- diff`, and add --yes\n',
-  );
-}
-cdk(plan.synth);
-if (plan.run) {
-  const manifest: Manifest = JSON.parse(readFileSync(join(assembly, 'manifest.json'), 'utf8'));
-  const found = findTargets(manifest);
-  if (found.length === 0) fail('No AWS account or region: set AWS_PROFILE or AWS_ACCESS_KEY_ID…, and AWS_REGION');
-  for (const { account, region } of found) process.stdout.write(`In the account ${account}, in ${region}\n`);
-  if (command === 'deploy') await requireSameHost(plan, manifest, found);
-  for (const place of command === 'deploy' ? found : []) {
-    const known = await isBootstrapped(place, plan.awsProfile).catch((error: unknown) => {
-      process.stderr.write(`Could not look for CDK's bootstrap ${place.qualifier}: ${String(error)}\n`);
-      return true;
-    });
-    if (!known) cdk(plan.bootstrap(place));
-  }
-  const staying = command === 'destroy' ? await prepareDeletion(plan, manifest, found) : [];
-  await carryOut(plan, plan.run, manifest, found);
-  if (staying.length > 0) process.stdout.write(`What stays: ${staying.join(', ')} (docs/first-deployment.md)\n`);
-  if (plan.outputs) process.stdout.write(`${formatSummary(JSON.parse(readFileSync(plan.outputs, 'utf8')))}\n`);
-}
-if (!plan.run) process.stdout.write('Described in cdk.out\n');
-exit(0);
 
-function formatSummary(stacks: Record<string, Record<string, string>>): string {
-  const outputs = Object.assign({}, ...Object.values(stacks)) as Record<string, string>;
-  return [`Reelay answers at ${outputs.BaseUrl}`, `To update its tools now: ${outputs.UpdateToolsCommand}`].join('\n');
+/** Deploys what was synthesized once: a second time where it has met an update of the tools. */
+async function deploy(): Promise<void> {
+  if (flags.some((flag) => /^(?:--output|-o)(?:=|$)/.test(flag)))
+    throw new Error('deploy writes to cdk.out and deploys it: leave --output out');
+  const given = await readFlags();
+  if (!given['skip-preflight']) {
+    const findings = (await checkAll(given)).filter(({ state }) => state !== 'ok');
+    if (findings.length > 0) process.stderr.write(`${formatFindings(findings)}\n`);
+    if (hasProblem(findings))
+      throw new Error('Nothing was built. npm run infra -- preflight shows all; --skip-preflight deploys nevertheless');
+  }
+  const [place] = placesOf(given);
+  if (!given.isProfileNamed) await requireDeployedProfile(place, given.settings.profile);
+  cdk('synth', '--quiet');
+  cdk('list', '--long', ...SYNTHESIZED);
+  if (await lacksBootstrap(given, place)) cdk('bootstrap', ...SYNTHESIZED);
+  const since = new Date();
+  try {
+    cdk('deploy', '--all', ...SYNTHESIZED);
+  } catch (error) {
+    if (!(await hasMetConflict(place, since).catch(() => false))) throw error;
+    process.stderr.write('The update of the tools has changed a function meanwhile: deploying again\n');
+    cdk('deploy', '--all', ...SYNTHESIZED);
+  }
+}
+
+/** @throws Error when the deployed profile is another one, whose stream host the deployment would replace */
+async function requireDeployedProfile(place: StackPlace, profile: string): Promise<void> {
+  const deployed = await findStack(place).catch((error: unknown) => {
+    throw new Error(`Could not read the deployed profile, name it with -c profile=…: ${String(error)}`);
+  });
+  const { Profile } = deployed?.outputs ?? {};
+  if (deployed?.isComplete && !Profile)
+    throw new Error('The stack does not tell its profile, and none was named: add -c profile=… of the deployed one');
+  if (deployed?.isComplete && Profile !== profile)
+    throw new Error(
+      `The deployed profile is ${Profile}, and none was named: add -c profile=${Profile} to keep it, or -c profile=${profile} to change it`,
+    );
+}
+
+/** @returns false also where AWS does not answer */
+async function lacksBootstrap({ settings, qualifier }: Flags, place: StackPlace): Promise<boolean> {
+  const found = regionsOf(settings, place.region).map((region) =>
+    isBootstrapped({ ...place, region }, qualifier).catch((error: unknown) => {
+      process.stderr.write(`Could not look for CDK's bootstrap in ${region}: ${String(error)}\n`);
+      return true;
+    }),
+  );
+  return (await Promise.all(found)).includes(false);
+}
+
+/** Destroys the stacks of a stage, whatever its profile, and says what stays. */
+async function destroy(): Promise<void> {
+  const given = await readFlags();
+  const staying = ["CDK's bootstrap stack CDKToolkit", 'inactive task definitions', 'service-linked roles'];
+  for (const place of placesOf(given)) {
+    const { stackName, region } = place;
+    const deployed = await findStack(place);
+    const table = deployed?.outputs.RetainedTable;
+    if (table) staying.unshift(`the table ${table} in ${region}`);
+    if (!deployed?.isProtected) continue;
+    if (!given.unprotect)
+      throw new Error(`${stackName} in ${region} is protected against deletion: add --unprotect to delete it`);
+    await unprotect(place);
+  }
+  flags.push(...Object.entries(EVERY_STACK).flatMap(([name, value]) => ['--context', `${name}=${value}`]));
+  cdk('destroy', '--all');
+  process.stdout.write(`What stays: ${staying.join(', ')} (docs/first-deployment.md)\n`);
+}
+
+/** Opens an edge that the cost guard has closed, and counts spending from now on; with `--status` it only says what has been spent. */
+async function reopen(): Promise<void> {
+  const given = await readFlags({ strict: true });
+  const [place] = placesOf(given);
+  const report = await askCostGuard(place, given.status ? {} : { open: true });
+  if (!report)
+    throw new Error(
+      `There is no stack ${place.stackName} with a cost guard in ${place.region}: name it with -c stage=`,
+    );
+  const state = report.closedUntil ? `Closed until ${report.closedUntil}` : 'Open';
+  const [hour, day] = [spent(report, 'hour'), spent(report, 'day')];
+  process.stdout.write(`${state}. By the metrics ${hour} this hour and ${day} today, by list prices\n`);
+}
+
+function spent({ spending, caps }: GuardReport, period: 'hour' | 'day'): string {
+  return `$${spending[period].spent.toFixed(2)} of $${caps[period]}`;
 }

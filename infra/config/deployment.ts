@@ -5,10 +5,6 @@ import type { DeploymentSettings } from './settings.ts';
 export interface Deployment {
   readonly settings: DeploymentSettings;
   readonly profile: Profile;
-  /** The folder of the bundled code: `functions/<name>`, `stream-service`. */
+  /** The folder of the bundled code (`functions/<name>`, `stream-service`) and of the built page (`web`). */
   readonly bundleDir: string;
-  /** The folder of the built page. */
-  readonly pageDir: string;
-  /** Security headers of the page; the file may be absent. */
-  readonly pageHeadersFile: string;
 }

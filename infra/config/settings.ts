@@ -6,6 +6,15 @@ export type DeploymentSettings = ContextSettings;
 
 export type ProfileName = DeploymentSettings['profile'];
 
+/** The only region that has web ACLs and metrics of CloudFront. */
+export const CLOUDFRONT_REGION = 'us-east-1';
+
+export const stackNameOf = ({ stage }: DeploymentSettings): string => `reelay-${stage}`;
+
+/** The stack of the firewall, where that of the service is in another region. */
+export const firewallStackNameOf = (settings: DeploymentSettings, region: string): string =>
+  `${stackNameOf(settings)}-edge-${region}`;
+
 /**
  * Reads the settings from CDK context.
  * @throws SettingError in one line that names the setting
@@ -47,6 +56,7 @@ export function checkPlace(settings: DeploymentSettings, env: { readonly account
 function checkCombinations(settings: DeploymentSettings): void {
   const { domain, certificateArn, taskCpu, taskMemory, minTasks, maxTasks, profile } = settings;
   if (domain && !certificateArn) throw new SettingError('domain needs certificateArn, a certificate in us-east-1');
+  if (settings.hostedZone && !domain) throw new SettingError('hostedZone needs domain, the name of its records');
   if (certificateArn && !domain) throw new SettingError('certificateArn needs domain, the name it is for');
   checkTaskSize(taskCpu, taskMemory);
   const { resolverProvisioned, resolverConcurrency } = settings;

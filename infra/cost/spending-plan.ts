@@ -36,7 +36,9 @@ export function spendingPlan(settings: DeploymentSettings, profile: Profile): Sp
   const { edgeByte, resolverSecond, taskMinute } = unitPrices(settings, profile);
   const ofHosts = UNSEEN_MINUTES.region * (60 * resolverLimit * resolverSecond + maxTasks * taskMinute);
   const ofCache = UNSEEN_MINUTES.edge * 60 * ATTACK_BYTES_PER_SECOND * edgeByte;
-  const cachesStreams = settings.pricingPlan !== 'none' || BOUND * dailyCap - ofHosts - ofCache >= dailyCap / 2;
+  const isCheap = settings.pricingPlan !== 'none' || BOUND * dailyCap - ofHosts - ofCache >= dailyCap / 2;
+  // The custom cache policy is in no plan that `hobby` could do with, and one task has little to keep.
+  const cachesStreams = isCheap && profile.streamHost === 'balanced';
   const unseen = ofHosts + (cachesStreams && settings.pricingPlan === 'none' ? ofCache : 0);
   const closesAt = Math.min(dailyCap, Math.max(0, BOUND * dailyCap - unseen));
   return { hourlyCap, dailyCap, monthlyCap, closesAt, cachesStreams };

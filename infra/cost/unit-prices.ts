@@ -49,6 +49,8 @@ export interface UnitPrices {
 
 /** Keys read by the edge function for a request, at most. */
 const STORE_READS = 3;
+/** Requests of the page call one for the request and one for the headers of the response. */
+const EDGE_FUNCTION_CALLS = 2;
 const GB = 1e9;
 const GIB = 1024;
 const MILLION = 1e6;
@@ -72,7 +74,7 @@ export function unitPrices(
     PRICES.publicAddressHour;
   const edgeRequest =
     PRICES.millionEdgeRequests +
-    PRICES.millionEdgeFunctionCalls +
+    EDGE_FUNCTION_CALLS * PRICES.millionEdgeFunctionCalls +
     STORE_READS * PRICES.millionEdgeStoreReads +
     PRICES.millionBucketReads +
     (firewall ? PRICES.millionFirewallRequests : 0);

@@ -1,2 +1,2 @@
 export { createKeyStore } from './key-store.ts';
-export { ACCESS_KEY_PREFIX, removeAccessKeys, type SyncOutcome, syncAccessKeys } from './sync-access-keys.ts';
+export { ACCESS_KEY_PREFIX, removeAccessKeys, syncAccessKeys } from './sync-access-keys.ts';

@@ -1,9 +1,9 @@
 import type { Activity } from '@reelay/yt-dlp-worker';
-import { type AppInfo, operationsById } from '../../core/api/index.ts';
+import type { AppInfo } from '../../core/api/index.ts';
 import type { State, ToolsRecord } from '../../core/state/index.ts';
-import { createHandler, type Handler, type HandlerOptions, headerOf } from '../middleware/index.ts';
+import { type Answer, type HandlerOptions, headerOf } from '../middleware/index.ts';
 
-export interface GetAppInfoOptions extends HandlerOptions {
+export interface GetAppInfoOptions extends Pick<HandlerOptions, 'log'> {
   readonly state: Pick<State, 'getTools' | 'getMaintenance'>;
   /** As in package.json. */
   readonly version: string;
@@ -27,17 +27,11 @@ export const FIRST_INSTALL = 'Fetching tools';
  * GET /api/App: healthy when the table is available and records verified tools. Answers 200 without tools, and without
  * the table.
  */
-export const createGetAppInfo = ({
-  state,
-  version,
-  environment,
-  activity,
-  reachableUrl,
-  ...options
-}: GetAppInfoOptions): Handler =>
-  createHandler({ ...options, methods: operationsById.GetAppInfo.methods }, async (event) => {
+export const createGetAppInfo =
+  ({ state, version, environment, activity, reachableUrl, log }: GetAppInfoOptions): Answer =>
+  async (event) => {
     const known = await Promise.all([state.getTools(), state.getMaintenance()]).catch((error) => {
-      options.log.error('State table unavailable', { error });
+      log.error('State table unavailable', { error });
       return undefined;
     });
     const [tools, lease] = known ?? [];
@@ -56,7 +50,7 @@ export const createGetAppInfo = ({
       ...(publicUrl && { 'x-public-url': publicUrl }),
     };
     return { json, headers };
-  });
+  };
 
 /** Versions of the tools and when they were installed, as a dictionary of structured fields (RFC 9651). */
 const describeTools = ({ ytDlp, ffmpeg, installedAt }: ToolsRecord): string =>

@@ -1,25 +1,25 @@
-import { operationsById, type schema } from '../../core/api/index.ts';
+import { availabilityDelayMs } from '@reelay/source/track';
+import type { schema } from '../../core/api/index.ts';
 import type { SignKey } from '../../core/http/index.ts';
-import { availabilityDelayMs, keyOf, type Rendition, type Resource, youtubeIdOf } from '../../core/state/index.ts';
-import { createHandler, type Handler, signKeyFor } from '../middleware/index.ts';
+import { keyOf, type Rendition, type Resource, youtubeIdOf } from '../../core/state/index.ts';
+import { type Answer, signKeyFor } from '../middleware/index.ts';
 import { audioRenditions, toMedia } from './get-resource.ts';
-import { createResolveRequest, type ResolveOptions, singleResource } from './resolve-request.ts';
+import { type Resolving, singleResource } from './resolve-request.ts';
 
-export interface GetDetailsOptions extends ResolveOptions {
+export interface GetDetailsOptions extends Resolving {
   /** Service that knows segments of videos. @default there is none */
   readonly sponsorblockUrl?: string;
 }
 
 /** GET /api/Fetch/GetDetails: what GetResource leaves out, from the same resolve. */
-export const createGetDetails = (options: GetDetailsOptions): Handler => {
-  const resolveRequest = createResolveRequest(options);
-  return createHandler({ ...options, methods: operationsById.GetDetails.methods }, async (event, context) => {
+export const createGetDetails =
+  ({ resolveRequest, sponsorblockUrl }: GetDetailsOptions): Answer =>
+  async (event, context) => {
     const { resolved } = await resolveRequest(event, context);
     const signKey = signKeyFor(event);
-    const hasSegments = options.sponsorblockUrl !== undefined;
+    const hasSegments = sponsorblockUrl !== undefined;
     return { json: toMediaDetails(singleResource(resolved), { signKey, hasSegments }) };
-  });
-};
+  };
 
 /** Until the source serves the last of its tracks; null when it serves all. */
 function availableInSeconds({ tracks }: Resource, now: number): number | null {

@@ -1,5 +1,5 @@
 import { contentType, isMp4Container } from '@reelay/seekable-media/codecs';
-import { operationsById, type schema } from '../../core/api/index.ts';
+import { type schema, streamPath } from '../../core/api/index.ts';
 import type { SignKey } from '../../core/http/index.ts';
 import {
   capabilitiesOf,
@@ -10,29 +10,37 @@ import {
   type Track,
   videoOfPair,
 } from '../../core/state/index.ts';
-import { createHandler, type Handler, signKeyFor } from '../middleware/index.ts';
-import { createResolveRequest, type ResolveOptions, singleResource } from './resolve-request.ts';
+import { type Answer, signKeyFor } from '../middleware/index.ts';
+import { type Resolving, singleResource } from './resolve-request.ts';
 
 /** GET /api/Fetch/GetPlayback: what a player can seek in, from the same resolve as GetResource. */
-export const createGetPlayback = (options: ResolveOptions): Handler => {
-  const resolveRequest = createResolveRequest(options);
-  return createHandler({ ...options, methods: operationsById.GetPlayback.methods }, async (event, context) => {
+export const createGetPlayback =
+  ({ resolveRequest }: Resolving): Answer =>
+  async (event, context) => {
     const { resolved, sent } = await resolveRequest(event, context);
-    return { json: toPlayback(singleResource(resolved), sent, signKeyFor(event)) };
-  });
-};
+    return { json: toPlayback(singleResource(resolved), sent, signKeyFor(event), event.requestContext.basePath) };
+  };
 
 /**
  * The response of GetPlayback: files alone, each in the order of GetResource. Live streams have none.
  * @param requestedUrl as this caller sent it
  * @param signKey signs the keys where the instance is private
+ * @param basePath before each path
  */
-export function toPlayback(resource: Resource, requestedUrl: string, signKey: SignKey = (key) => key): schema.Playback {
+export function toPlayback(
+  resource: Resource,
+  requestedUrl: string,
+  signKey: SignKey = (key) => key,
+  basePath = '',
+): schema.Playback {
   const { title, author, coverUrl, durationSeconds, subtitles = [] } = resource;
   const offered = resource.isLive ? [] : resource.renditions;
   const video = offered.filter(({ side }) => side === 'video');
   const toTracks = (renditions: readonly Rendition[]) =>
-    renditions.flatMap((rendition) => toTrack(resource, rendition, signKey) ?? []);
+    renditions.flatMap((rendition) => {
+      const track = toTrack(resource, rendition, signKey);
+      return track ? { ...track, path: basePath + track.path } : [];
+    });
   return {
     requestedUrl,
     title: title ?? '',
@@ -44,13 +52,10 @@ export function toPlayback(resource: Resource, requestedUrl: string, signKey: Si
     muxed: toTracks(video),
     subtitles: selectSubtitles(subtitles).map(({ id, language, name = language, isAutomatic: automatic }) => {
       const key = signKey(keyOf(resource.id, id));
-      return { key, path: pathOf('Subtitle', key), language, name, automatic };
+      return { key, path: basePath + streamPath('Subtitle', key), language, name, automatic };
     }),
   };
 }
-
-const pathOf = (operationId: 'Media' | 'Subtitle', key: string): string =>
-  operationsById[operationId].path.replace('{key}', key);
 
 /**
  * Undefined for what Media may not serve by range: pairs other than of MP4 files, and lists of segments, of which no stream or
@@ -69,7 +74,7 @@ function toTrack(resource: Resource, rendition: Rendition, signKey: SignKey): sc
   const video = tracks.find((track) => track.video)?.video;
   return {
     key,
-    path: pathOf('Media', key),
+    path: streamPath('Media', key),
     label,
     description,
     contentType: contentType(mimeType, names),

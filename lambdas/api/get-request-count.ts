@@ -1,8 +1,8 @@
-import { operationsById, type RequestCount } from '../../core/api/index.ts';
+import type { RequestCount } from '../../core/api/index.ts';
 import type { State } from '../../core/state/index.ts';
-import { createHandler, type Handler, type HandlerOptions } from '../middleware/index.ts';
+import type { Answer } from '../middleware/index.ts';
 
-export interface GetRequestCountOptions extends HandlerOptions {
+export interface GetRequestCountOptions {
   readonly state: Pick<State, 'countRequests'>;
 }
 
@@ -10,8 +10,9 @@ export interface GetRequestCountOptions extends HandlerOptions {
 const COLOR = '9f54e5';
 
 /** GET /api/App/requests: the number of resolves served, as a shields.io endpoint badge. */
-export const createGetRequestCount = ({ state, ...options }: GetRequestCountOptions): Handler =>
-  createHandler({ ...options, methods: operationsById.GetRequestCount.methods }, async () => {
+export const createGetRequestCount =
+  ({ state }: GetRequestCountOptions): Answer =>
+  async () => {
     const count = await state.countRequests();
     const json: RequestCount = {
       schemaVersion: 1,
@@ -20,4 +21,4 @@ export const createGetRequestCount = ({ state, ...options }: GetRequestCountOpti
       color: COLOR,
     };
     return { json, headers: { 'x-request-count': String(count) } };
-  });
+  };

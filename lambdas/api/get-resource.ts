@@ -1,29 +1,32 @@
 import { abortable } from '@reelay/concurrency';
-import { operationsById, type schema } from '../../core/api/index.ts';
+import type { schema } from '../../core/api/index.ts';
 import { type ConversionName, conversionNames, conversions } from '../../core/conversions/index.ts';
 import { readWaitPreference, type SignKey } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { Resolved, ResolvedPlaylist } from '../../core/resolve/index.ts';
 import { keyOf, type PlaylistEntry, type Rendition, type Resource, type State } from '../../core/state/index.ts';
-import { createHandler, type Handler, headerOf, signKeyFor } from '../middleware/index.ts';
-import { createResolveRequest, type ResolveOptions } from './resolve-request.ts';
+import { type Answer, type HandlerOptions, headerOf, signKeyFor } from '../middleware/index.ts';
+import type { Resolving } from './resolve-request.ts';
 
 /** Delay that a response accepts for being counted. */
 const COUNT_TIMEOUT_MS = 2_000;
 
+export interface GetResourceOptions extends Resolving, Pick<HandlerOptions, 'log'> {
+  readonly state: Pick<State, 'addRequest'>;
+}
+
 /** GET /api/Fetch/GetResource: metadata and renditions of a link. */
-export const createGetResource = (options: ResolveOptions): Handler => {
-  const resolveRequest = createResolveRequest(options);
-  return createHandler({ ...options, methods: operationsById.GetResource.methods }, async (event, context) => {
+export const createGetResource =
+  ({ resolveRequest, state, log }: GetResourceOptions): Answer =>
+  async (event, context) => {
     const waitSeconds = readWaitPreference(headerOf(event, 'prefer'));
-    const { resolved, sent } = await resolveRequest(event, context, { maxEntryWaitSeconds: waitSeconds });
-    await countRequest(options.state, options.log);
+    const { resolved, sent } = await resolveRequest(event, context, waitSeconds);
+    await countRequest(state, log);
     const json = toResourceInformation(resolved, sent, signKeyFor(event));
     if (resolved.type !== 'PlayList') return { json };
     const applied = waitSeconds !== undefined && { 'preference-applied': `wait=${waitSeconds}` };
     return { json, headers: { 'x-playlist': describePlaylist(resolved), ...applied } };
-  });
-};
+  };
 
 /**
  * What the response cannot say, as a dictionary (RFC 9651): `listed` entries, `total` at the source if known, `cut` at the
@@ -47,7 +50,7 @@ async function countRequest(state: Pick<State, 'addRequest'>, log: Log): Promise
 }
 
 /** The schema's objects with nullable fields always present, and lists never null. */
-export type MediaRendition = Required<schema.MediaRendition>;
+export type MediaRendition = Required<schema.MediaRendition> & Record<'key' | 'label' | 'fileExtension', string>;
 
 export type StreamReference = Required<Omit<schema.StreamReference, 'urlType' | 'renditions'>> &
   Pick<schema.StreamReference, 'urlType'> & { renditions: MediaRendition[] };

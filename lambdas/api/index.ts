@@ -1,14 +1,4 @@
 export { createFanOut, createResolveEntry, type EntryEvent } from './fan-out.ts';
-export { createGetFeed } from './feed/index.ts';
-export { createFunctions } from './functions.ts';
-export { createGet } from './get.ts';
+export { createAppAnswers, createFunctions, createResolvingAnswers } from './functions.ts';
 export { createGetApiDescription } from './get-api-description.ts';
-export { createGetAppInfo } from './get-app-info.ts';
-export { createGetArchiveList } from './get-archive-list.ts';
-export { createGetDetails } from './get-details.ts';
-export { createGetPlayback } from './get-playback.ts';
-export { createGetRequestCount } from './get-request-count.ts';
 export type { MediaInformation, MediaRendition, ResourceInformation } from './get-resource.ts';
-export { createGetResource } from './get-resource.ts';
-export { createMcp } from './mcp/index.ts';
-export { createNotFound } from './not-found.ts';

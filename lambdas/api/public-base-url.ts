@@ -1,11 +1,11 @@
 import type { Settings } from '../../core/config/index.ts';
 import { trustedEntry } from '../../core/http/index.ts';
-import { type Event, headerOf } from '../middleware/index.ts';
+import { type Event, type HandlerOptions, headerOf } from '../middleware/index.ts';
 
-export interface PublicBaseUrlOptions extends Partial<Pick<Settings, 'publicUrl' | 'trustedProxies' | 'allowedHosts'>> {
-  /** Requests arrive through the edge alone, by HTTPS; it sets X-Forwarded-Host. */
-  readonly isBehindEdge: boolean;
-}
+/** With an origin secret, requests arrive through the edge alone, by HTTPS; it sets X-Forwarded-Host. */
+export interface PublicBaseUrlOptions
+  extends Partial<Pick<Settings, 'publicUrl' | 'trustedProxies' | 'allowedHosts'>>,
+    Pick<HandlerOptions, 'originSecret'> {}
 
 /** A host name or address with an optional port, as in Host (RFC 9110 §7.2). */
 const AUTHORITY = /^([\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
@@ -15,14 +15,17 @@ const AUTHORITY = /^([\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
  * Undefined when it is not known.
  */
 export function publicBaseUrl(event: Event, options: PublicBaseUrlOptions): string | undefined {
-  const { publicUrl, trustedProxies = 0, isBehindEdge } = options;
+  const { publicUrl, trustedProxies = 0, originSecret } = options;
   if (publicUrl) return publicUrl;
+  const isBehindEdge = originSecret !== undefined;
   const forwarded = (name: string) => trustedEntry(headerOf(event, name), isBehindEdge ? 1 : trustedProxies);
   const forwardedHost = forwarded('x-forwarded-host');
   const host = isBehindEdge ? forwardedHost : selectHost(headerOf(event, 'host'), forwardedHost, options);
   const isSecure = isBehindEdge || forwarded('x-forwarded-proto')?.toLowerCase() === 'https';
   const protocol = isSecure ? 'https' : 'http';
-  return host !== undefined && AUTHORITY.test(host) ? `${protocol}://${host}` : undefined;
+  return host !== undefined && AUTHORITY.test(host)
+    ? `${protocol}://${host}${event.requestContext.basePath ?? ''}`
+    : undefined;
 }
 
 /** A proxy may pass on what a client sent: only a known name replaces Host, and never the port. */

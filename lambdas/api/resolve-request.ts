@@ -12,21 +12,35 @@ import {
 } from '../middleware/index.ts';
 import { FIRST_INSTALL } from './get-app-info.ts';
 
-/** Options of the operations that resolve a link. */
-export interface ResolveOptions extends HandlerOptions {
+export interface ResolveOptions extends Pick<HandlerOptions, 'originSecret' | 'origins'> {
   readonly resolver: Pick<Resolver, 'resolve'>;
-  readonly state: Pick<State, 'getTools' | 'getMaintenance' | 'requireSpace' | 'addRequest'>;
+  readonly state: Pick<State, 'getTools' | 'getMaintenance' | 'requireSpace'>;
+  /** Called around each resolve. @default nothing is measured */
+  readonly measure?: (resolve: () => Promise<ResolvedRequest>) => Promise<ResolvedRequest>;
 }
 
 export interface ResolvedRequest {
   readonly resolved: Resolved;
   /** The link as this client sent it. */
   readonly sent: string;
+  /** What limits count. */
+  readonly client: string;
 }
 
-export interface ResolveRequestOptions {
-  /** How long the response may wait for entries of a list. @default as long as the resolve may take */
-  readonly maxEntryWaitSeconds?: number;
+/**
+ * Resolves the `url` parameter of a request.
+ * @param maxEntryWaitSeconds how long the response may wait for entries of a list. @default as long as the resolve may take
+ * @throws Problem 400 or 403 for the request, InMaintenance, StateUnavailable, StorageFull, and what `Resolver.resolve` throws
+ */
+export type ResolveRequest = (
+  event: Event,
+  context: InvocationContext,
+  maxEntryWaitSeconds?: number,
+) => Promise<ResolvedRequest>;
+
+/** What an operation that resolves needs. */
+export interface Resolving {
+  readonly resolveRequest: ResolveRequest;
 }
 
 /** From the arrival of the request: API Gateway ends a request after 30 s, with a body of its own. */
@@ -34,19 +48,12 @@ const RESOLVE_TIMEOUT_MS = 25_000;
 /** How long an instance counts as available without reading the table again. */
 const AVAILABILITY_TTL_MS = 500;
 
-/**
- * Resolves the `url` parameter of requests.
- * @returns a function that throws Problem 400 or 403 for the request, InMaintenance, StateUnavailable, StorageFull, and
- * what `Resolver.resolve` throws
- */
-export function createResolveRequest({ resolver, state, originSecret, origins }: ResolveOptions) {
+/** The one way in which operations resolve: all share what is known of the maintenance. */
+export function createResolveRequest(options: ResolveOptions): ResolveRequest {
+  const { resolver, state, originSecret, origins, measure = (resolve) => resolve() } = options;
   const requireAvailable = createMaintenanceCheck(state);
-  const isBehindEdge = originSecret !== undefined;
-  return async (
-    event: Event,
-    { signal }: InvocationContext,
-    { maxEntryWaitSeconds = Number.POSITIVE_INFINITY }: ResolveRequestOptions = {},
-  ): Promise<ResolvedRequest> => {
+
+  const resolveRequest: ResolveRequest = async (event, { signal }, maxEntryWaitSeconds = Number.POSITIVE_INFINITY) => {
     const { rawQueryString, requestContext } = event;
     if (isCrossSiteSubrequest((name) => headerOf(event, name), origins)) throw problems.crossSite();
     const { link, sent } = parseLinkParameter(rawQueryString);
@@ -56,14 +63,16 @@ export function createResolveRequest({ resolver, state, originSecret, origins }:
     // Not from now: API Gateway's 30 s include a cold start of this function.
     const deadline = requestContext.timeEpoch + RESOLVE_TIMEOUT_MS;
     const entriesDeadline = requestContext.timeEpoch + maxEntryWaitSeconds * 1000;
+    const client = clientOfEvent(event, originSecret !== undefined);
     const resolved = await resolver.resolve(link, {
       deadline,
       ...(entriesDeadline < deadline && { entriesDeadline }),
       signal,
-      client: clientOfEvent(event, isBehindEdge),
+      client,
     });
-    return { resolved, sent };
+    return { resolved, sent, client };
   };
+  return (...request) => measure(() => resolveRequest(...request));
 }
 
 /**

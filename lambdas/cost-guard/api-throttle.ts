@@ -1,6 +1,5 @@
-import type { Log } from '../../core/log/index.ts';
-import type { ConcurrencyLimit } from './concurrency-limit.ts';
-import type { AwsCall } from './query-api.ts';
+import type { AwsCall } from './aws-call.ts';
+import type { Limit } from './concurrency-limit.ts';
 
 /** Requests that an HTTP API admits, in a second and in a burst. */
 export interface Rates {
@@ -14,7 +13,6 @@ export interface ApiThrottleOptions {
   readonly apiId: string;
   /** While open, as deployed: of all routes together, and of each that resolves. */
   readonly rates: { readonly all: Rates; readonly resolves: Rates };
-  readonly log: Log;
 }
 
 /** The parts of a stage that are read. */
@@ -28,28 +26,24 @@ const isAt = (settings: Partial<Rates> | undefined, rates: Rates): boolean =>
   settings?.throttlingRateLimit === rates.throttlingRateLimit &&
   settings.throttlingBurstLimit === rates.throttlingBurstLimit;
 
-/**
- * The throttle of the HTTP API, whose own host name leads past the closed edge: what it refuses is not billed. A failure is
- * logged, since the rest must be closed nevertheless, and the next minute tries again.
- */
-export function createApiThrottle({ call, region, apiId, rates, log }: ApiThrottleOptions): ConcurrencyLimit {
-  const stage = { service: 'apigateway', region, path: `/v2/apis/${apiId}/stages/%24default` };
-  const contentType = 'application/json';
-  return {
-    async apply(isClosed) {
-      const [all, resolves] = isClosed ? [CLOSED, CLOSED] : [rates.all, rates.resolves];
-      try {
-        const found = JSON.parse(await call({ ...stage, name: 'GetStage', method: 'GET', contentType })) as Stage;
-        const routes = Object.entries(found.routeSettings ?? {});
-        if (isAt(found.defaultRouteSettings, all) && routes.every(([, settings]) => isAt(settings, resolves))) return;
-        const body = JSON.stringify({
-          defaultRouteSettings: { ...found.defaultRouteSettings, ...all },
-          routeSettings: Object.fromEntries(routes.map(([route, settings]) => [route, { ...settings, ...resolves }])),
-        });
-        await call({ ...stage, name: 'UpdateStage', method: 'PATCH', contentType, body });
-      } catch (error) {
-        log.error('Failed to set the throttle of the API', { error });
-      }
-    },
+/** The throttle of the HTTP API. Requests to its own host name bypass the closed edge; those that it refuses are not billed. */
+export function createApiThrottle({ call, region, apiId, rates }: ApiThrottleOptions): Limit {
+  const stage = {
+    service: 'apigateway',
+    region,
+    path: `/v2/apis/${apiId}/stages/%24default`,
+    headers: { 'content-type': 'application/json' },
+  };
+  return async (isClosed) => {
+    const [all, resolves] = isClosed ? [CLOSED, CLOSED] : [rates.all, rates.resolves];
+    const { text } = await call({ ...stage, name: 'GetStage', method: 'GET' });
+    const found = JSON.parse(text) as Stage;
+    const routes = Object.entries(found.routeSettings ?? {});
+    if (isAt(found.defaultRouteSettings, all) && routes.every(([, settings]) => isAt(settings, resolves))) return;
+    const body = JSON.stringify({
+      defaultRouteSettings: { ...found.defaultRouteSettings, ...all },
+      routeSettings: Object.fromEntries(routes.map(([route, settings]) => [route, { ...settings, ...resolves }])),
+    });
+    await call({ ...stage, name: 'UpdateStage', method: 'PATCH', body });
   };
 }

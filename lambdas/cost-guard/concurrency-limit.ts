@@ -14,56 +14,46 @@ export interface ConcurrencyLimitOptions {
   readonly log: Log;
 }
 
-/** The reserved concurrency of a function. */
-export interface ConcurrencyLimit {
-  /** Makes it the limit, or 0 while closed. Does nothing where it is that already. */
-  apply(isClosed: boolean): Promise<void>;
-}
+/** Makes something what it is while the edge is closed, or open. Does nothing where it is that already. */
+export type Limit = (isClosed: boolean) => Promise<void>;
 
 /**
- * Lambda leaves an account 100 unreserved executions. A new one has ten: its quota bounds the function instead, and it can be
- * closed nevertheless, because 0 reserves nothing.
+ * The reserved concurrency of a function: 0 while closed. Lambda requires that 100 executions of an account stay unreserved. A new account
+ * has ten: its quota bounds the function instead, and the function can still be closed, because 0 reserves nothing.
  */
-export function createConcurrencyLimit({
-  lambda,
-  functionName,
-  limit,
-  log,
-}: ConcurrencyLimitOptions): ConcurrencyLimit {
+export function createConcurrencyLimit({ lambda, functionName, limit, log }: ConcurrencyLimitOptions): Limit {
   const FunctionName = functionName;
   let isRefused = false;
 
-  const reserve = (ReservedConcurrentExecutions: number) =>
-    lambda.send(new PutFunctionConcurrencyCommand({ FunctionName, ReservedConcurrentExecutions }));
-  const read = async () =>
-    (await lambda.send(new GetFunctionConcurrencyCommand({ FunctionName }))).ReservedConcurrentExecutions;
-  const removeClosure = async (current: number | undefined) => {
-    if (current === 0) await lambda.send(new DeleteFunctionConcurrencyCommand({ FunctionName }));
-  };
-
-  const close = async (current: number | undefined) => {
-    if (current === 0) return;
-    await reserve(0).catch((error: unknown) => {
-      // Environments that are kept initialized need executions. The edge is closed, and leads nobody to them.
-      if (!isRefusal(error)) throw error;
-      log.warn('The function is not closed: some of its environments are kept initialized', { functionName });
-    });
-  };
-  const open = async (current: number | undefined) => {
-    if (current === limit) return;
-    if (isRefused) return removeClosure(current);
+  /** @returns false where the account's quota does not permit it */
+  const reserve = async (ReservedConcurrentExecutions: number): Promise<boolean> => {
     try {
-      await reserve(limit);
+      await lambda.send(new PutFunctionConcurrencyCommand({ FunctionName, ReservedConcurrentExecutions }));
+      return true;
     } catch (error) {
-      if (!isRefusal(error)) throw error;
-      isRefused = true;
-      log.warn("The account's quota is too small to reserve executions", { functionName, limit });
-      await removeClosure(current);
+      if (error instanceof Error && error.name === 'InvalidParameterValueException') return false;
+      throw error;
     }
   };
 
-  return { apply: async (isClosed) => (isClosed ? close : open)(await read()) };
+  return async (isClosed) => {
+    const wanted = isClosed ? 0 : limit;
+    const found = await lambda.send(new GetFunctionConcurrencyCommand({ FunctionName }));
+    const current = found.ReservedConcurrentExecutions;
+    if (current === wanted || ((isClosed || !isRefused) && (await reserve(wanted)))) return;
+    if (isClosed) {
+      // Environments that are kept initialized need reserved executions. No request reaches them while the edge is closed.
+      log.warn('The function is not closed: some of its environments are kept initialized', { functionName });
+      return;
+    }
+    if (!isRefused) log.warn("The account's quota is too small to reserve executions", { functionName, limit });
+    isRefused = true;
+    if (current === 0) await lambda.send(new DeleteFunctionConcurrencyCommand({ FunctionName }));
+  };
 }
 
-const isRefusal = (error: unknown): boolean =>
-  error instanceof Error && error.name === 'InvalidParameterValueException';
+/** Executions that stay reserved while closed. */
+export function createReservation(options: ConcurrencyLimitOptions): Limit {
+  const limit = createConcurrencyLimit(options);
+  return () => limit(false);
+}

@@ -1,6 +1,7 @@
 export { createApiThrottle } from './api-throttle.ts';
-export { createConcurrencyLimit } from './concurrency-limit.ts';
-export { CLOSED_KEY, createEdgeFlag } from './edge-flag.ts';
-export { createCostGuard, type GuardEvent, type GuardReport } from './guard.ts';
+export { type AwsCall, createAwsCall, query } from './aws-call.ts';
+export { createConcurrencyLimit, createReservation } from './concurrency-limit.ts';
+export { createEdgeSwitch, createFirewallSwitch } from './edge-switch.ts';
+export { CLOSED_KEY, createCostGuard } from './guard.ts';
+export { createHostLimit } from './host-limit.ts';
 export { createMetricReader } from './metric-reader.ts';
-export { type AwsCall, createAwsCall, createQueryApi } from './query-api.ts';

@@ -1,5 +1,5 @@
 import type { Reading, WatchedMetric } from '../../core/spending/index.ts';
-import type { QueryApi } from './query-api.ts';
+import { type AwsCall, query } from './aws-call.ts';
 
 /** Reads a metric by minute. @param since epoch seconds; less than a day ago @param now epoch seconds */
 export type MetricReader = (metric: WatchedMetric, since: number, now: number) => Promise<Reading>;
@@ -10,14 +10,13 @@ const POINT = /<member>(.*?)<\/member>/gs;
  * Reads by GetMetricStatistics, a million calls of which are free, as none of GetMetricData is. A day of minutes is what one
  * call returns at most.
  */
-export function createMetricReader(call: QueryApi, ownRegion: string): MetricReader {
+export function createMetricReader(call: AwsCall, ownRegion: string): MetricReader {
   return async (metric, since, now) => {
     const { namespace, name, dimensions, statistic, region = ownRegion } = metric;
-    const text = await call({
-      service: 'monitoring',
-      region,
-      parameters: {
-        Action: 'GetMetricStatistics',
+    const text = await query(
+      call,
+      { name: 'GetMetricStatistics', service: 'monitoring', region },
+      {
         Version: '2010-08-01',
         Namespace: namespace,
         MetricName: name,
@@ -32,7 +31,7 @@ export function createMetricReader(call: QueryApi, ownRegion: string): MetricRea
           ]),
         ),
       },
-    });
+    );
     const minutes = Array.from(text.matchAll(POINT), ([, point = '']): readonly [number, number] => [
       Date.parse(textOf(point, 'Timestamp')) / 1000,
       Number(textOf(point, statistic)),

@@ -1,8 +1,7 @@
-import { CloudFrontKeyValueStoreClient } from '@aws-sdk/client-cloudfront-keyvaluestore';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import middy from '@middy/core';
 import { optional, readVariables, required, wholeNumber } from '../../core/config/index.ts';
-import type { WatchedMetric } from '../../core/spending/index.ts';
+import type { GuardEvent, WatchedMetric } from '../../core/spending/index.ts';
 import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import { createState } from '../../core/state/index.ts';
 import {
@@ -11,37 +10,54 @@ import {
   createAwsCall,
   createConcurrencyLimit,
   createCostGuard,
-  createEdgeFlag,
+  createEdgeSwitch,
+  createFirewallSwitch,
+  createHostLimit,
   createMetricReader,
-  createQueryApi,
-  type GuardEvent,
+  createReservation,
+  query,
 } from '../cost-guard/index.ts';
 import { createFunctionLog, logContext } from '../runtime/index.ts';
-import { clientBounds, createHostStore } from '../stream-host/index.ts';
+import { clientBounds, createHostService, createHostStore, HOST_KEY } from '../stream-host/index.ts';
 
 const log = createFunctionLog();
-const { tableName, storeArn, resolver, limit, apiId, ownName, wake, plan, topic, region, endpoint, ...keys } =
-  readVariables(process.env, {
-    tableName: required('TABLE_NAME'),
-    storeArn: required('KEY_VALUE_STORE_ARN'),
-    resolver: required('RESOLVER_FUNCTION'),
-    limit: optional('RESOLVER_LIMIT', 1, wholeNumber(1, 10_000)),
-    apiId: required('API_ID'),
-    ownName: required('AWS_LAMBDA_FUNCTION_NAME'),
-    wake: optional('WAKE_FUNCTION'),
-    /** JSON: the metrics and the caps. */
-    plan: required('SPENDING_PLAN'),
-    topic: optional('ALARM_TOPIC'),
-    region: required('AWS_REGION'),
-    endpoint: optional('AWS_ENDPOINT_URL'),
-    accessKeyId: optional('AWS_ACCESS_KEY_ID', ''),
-    secretAccessKey: optional('AWS_SECRET_ACCESS_KEY', ''),
-    sessionToken: optional('AWS_SESSION_TOKEN'),
-  });
+const {
+  tableName,
+  storeArn,
+  resolver,
+  limit,
+  apiId,
+  ownName,
+  distributionId,
+  firewall,
+  wake,
+  cluster,
+  serviceName,
+  plan,
+  topic,
+  region,
+  endpoint,
+} = readVariables(process.env, {
+  tableName: required('TABLE_NAME'),
+  storeArn: required('KEY_VALUE_STORE_ARN'),
+  resolver: required('RESOLVER_FUNCTION'),
+  limit: optional('RESOLVER_LIMIT', 1, wholeNumber(1, 10_000)),
+  apiId: required('API_ID'),
+  ownName: required('AWS_LAMBDA_FUNCTION_NAME'),
+  distributionId: required('DISTRIBUTION_ID'),
+  firewall: optional('FIREWALL'),
+  wake: optional('WAKE_FUNCTION'),
+  cluster: optional('CLUSTER', ''),
+  serviceName: optional('SERVICE', ''),
+  /** JSON: the metrics and the caps. */
+  plan: required('SPENDING_PLAN'),
+  topic: optional('ALARM_TOPIC'),
+  region: required('AWS_REGION'),
+  endpoint: optional('AWS_ENDPOINT_URL'),
+});
 const state = createState({ storage: createDynamoDbStorage({ tableName }), log });
 const lambda = new LambdaClient(clientBounds);
-const callAws = createAwsCall({ credentials: keys, endpoint });
-const call = createQueryApi(callAws);
+const call = createAwsCall(lambda.config, endpoint);
 
 /** What the stack passes as JSON. */
 interface SpendingPlan {
@@ -54,37 +70,14 @@ interface SpendingPlan {
   readonly rates: Parameters<typeof createApiThrottle>[0]['rates'];
 }
 
-function createGuard() {
-  const { metrics, hourlyCap, dailyCap, monthlyCap, closesAt, rates } = JSON.parse(plan) as SpendingPlan;
-  return createCostGuard({
-    watched: metrics,
-    caps: { hour: hourlyCap, day: dailyCap, month: monthlyCap },
-    closesAt,
-    readMetric: createMetricReader(call, region),
-    state,
-    flag: createEdgeFlag(
-      storeArn,
-      createHostStore({ client: new CloudFrontKeyValueStoreClient(clientBounds), storeArn, key: CLOSED_KEY }),
-    ),
-    limits: [
-      createConcurrencyLimit({ lambda, functionName: resolver, limit, log }),
-      createApiThrottle({ call: callAws, region, apiId, rates, log }),
-    ],
-    reservations: [
-      createConcurrencyLimit({ lambda, functionName: ownName, limit: RESERVED.own, log }),
-      ...(wake ? [createConcurrencyLimit({ lambda, functionName: wake, limit: RESERVED.wake, log })] : []),
-    ],
-    notify: topic
-      ? (Subject, Message) =>
-          call({
-            service: 'sns',
-            region,
-            parameters: { Action: 'Publish', Version: '2010-03-31', TopicArn: topic, Subject, Message },
-          })
-      : undefined,
-    log,
-  });
-}
+/** Wake-ups first: afterwards nothing starts the host that is stopped. */
+const limitsOfHost = (functionName: string) => [
+  createConcurrencyLimit({ lambda, functionName, limit: RESERVED.wake, log }),
+  createHostLimit({
+    service: createHostService({ cluster, service: serviceName }),
+    store: createHostStore({ storeArn, key: HOST_KEY }),
+  }),
+];
 
 /**
  * Executions at once, where the account's quota permits: others must not take those of the guard (one that the schedule starts, and
@@ -92,12 +85,33 @@ function createGuard() {
  */
 const RESERVED = { own: 2, wake: 10 };
 
-let guard: ReturnType<typeof createGuard> | undefined;
+const { metrics, hourlyCap, dailyCap, monthlyCap, closesAt, rates } = JSON.parse(plan) as SpendingPlan;
+
+const guard = createCostGuard({
+  watched: metrics,
+  caps: { hour: hourlyCap, day: dailyCap, month: monthlyCap },
+  closesAt,
+  readMetric: createMetricReader(call, region),
+  state,
+  flag: createHostStore({ storeArn, key: CLOSED_KEY }),
+  switchEdge: createEdgeSwitch({ call, distributionId }),
+  limits: [
+    createConcurrencyLimit({ lambda, functionName: resolver, limit, log }),
+    createApiThrottle({ call, region, apiId, rates }),
+    ...(firewall ? [createFirewallSwitch({ call, firewall })] : []),
+    ...(wake ? limitsOfHost(wake) : []),
+    createReservation({ lambda, functionName: ownName, limit: RESERVED.own, log }),
+  ],
+  notify: topic
+    ? (Subject, Message) =>
+        query(
+          call,
+          { name: 'Publish', service: 'sns', region },
+          { Version: '2010-03-31', TopicArn: topic, Subject, Message },
+        )
+    : undefined,
+  log,
+});
 
 /** Invoked each minute by a schedule, and by hand with `{"open":true}`. */
-export const handler = middy<GuardEvent>()
-  .use(logContext(log))
-  .handler((event) => {
-    guard ??= createGuard();
-    return guard(event);
-  });
+export const handler = middy<GuardEvent>().use(logContext(log)).handler(guard);

@@ -8,19 +8,8 @@ import { createEgress } from '../../core/egress/index.ts';
 import { createResolver } from '../../core/resolve/index.ts';
 import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import { createState } from '../../core/state/index.ts';
-import {
-  createFanOut,
-  createGet,
-  createGetArchiveList,
-  createGetDetails,
-  createGetFeed,
-  createGetPlayback,
-  createGetResource,
-  createMcp,
-  createResolveEntry,
-  type EntryEvent,
-} from '../api/index.ts';
-import { measureResolve, resolveMetrics, routeEvent, routeOperation } from '../middleware/index.ts';
+import { createFanOut, createResolveEntry, createResolvingAnswers, type EntryEvent } from '../api/index.ts';
+import { measureResolve, routeEvent, routeOperations } from '../middleware/index.ts';
 import {
   createFunctionLog,
   createInvoker,
@@ -111,36 +100,29 @@ const renewSecrets = createSecretRenewal(process.env, {
 });
 const resolveEntry = createResolveEntry({ resolver, log });
 
-const middleware = [{ before: renewSecrets }, loadTools(tools), resolveMetrics(metrics)];
+const { publicUrl, search, sponsorblockUrl } = settings;
 const options = {
   ...environment,
+  publicUrl,
+  search,
+  sponsorblockUrl,
   state,
   resolver,
   log,
-  middleware: wakeFunction ? [wakeAhead({ wakeFunction, invoker, log }), ...middleware] : middleware,
+  measure: <Resolved>(resolve: () => Promise<Resolved>) => measureResolve(metrics, resolve),
+  middleware: [
+    ...(wakeFunction ? [wakeAhead({ wakeFunction, invoker, log })] : []),
+    { before: renewSecrets },
+    loadTools(tools),
+  ],
 };
-/** Clients read a feed every hour, and rarely stream after it. */
-const feedOptions = { ...options, middleware, publicUrl: settings.publicUrl };
 
 /**
  * The operations that resolve a link behind the HTTP API, and the playlist entries that they fan out to invocations of this
  * same function: all share its warm worker, where a second function would start its own.
  */
 export const handler = routeEvent({
-  http: routeOperation({
-    GetResource: createGetResource(options),
-    GetDetails: createGetDetails({ ...options, sponsorblockUrl: settings.sponsorblockUrl }),
-    GetPlayback: createGetPlayback(options),
-    Get: createGet(options),
-    Feed: createGetFeed(feedOptions),
-    ArchiveList: createGetArchiveList(options),
-    Mcp: createMcp({
-      ...options,
-      publicUrl: settings.publicUrl,
-      search: settings.search,
-      measure: (resolve) => measureResolve(metrics, resolve),
-    }),
-  }),
+  http: routeOperations(createResolvingAnswers(options), options),
   direct: middy<EntryEvent | CheckEvent>()
     .use({ before: renewSecrets })
     .use(loadTools(tools))

@@ -1,10 +1,13 @@
-import { createFunctionLog, createToolMetrics, customResource } from '../runtime/index.ts';
-import { createToolsLayer, createToolsUpdate, readToolsEnvironment } from '../tools-update/index.ts';
+import { createFunctionLog, customResource } from '../runtime/index.ts';
+import { createToolsUpdate, provideTools, removeTools } from '../tools-update/index.ts';
 
 const log = createFunctionLog();
-const environment = readToolsEnvironment(process.env);
-const parts = createToolsUpdate({ environment, metrics: createToolMetrics(environment.stage), log });
-const { provide, remove } = createToolsLayer({ ...parts, layerName: environment.layerName });
+const parts = createToolsUpdate(process.env, { log });
 
 /** Custom resource: provides each deployment with the newest working version of the tools layer. */
-export const handler = customResource({ create: provide, update: provide, delete: remove, log });
+export const handler = customResource({
+  physicalId: parts.layerName,
+  provide: ({ signal }) => provideTools(parts, signal).then(() => ({})),
+  remove: () => removeTools(parts),
+  log,
+});

@@ -1,14 +1,6 @@
 import type { Context } from 'aws-lambda';
-import { createFunctionLog, createToolMetrics } from '../runtime/index.ts';
-import {
-  createToolsUpdate,
-  installMissingTools,
-  type RollBackOutcome,
-  readToolsEnvironment,
-  rollBack,
-  type UpdateOutcome,
-  updateTools,
-} from '../tools-update/index.ts';
+import { createFunctionLog } from '../runtime/index.ts';
+import { createToolsUpdate, installMissingTools, rollBack, updateTools } from '../tools-update/index.ts';
 
 /** Reserved at the end of the invocation for rolling back an unfinished update. */
 const ROLLBACK_RESERVE_MS = 60_000;
@@ -22,20 +14,12 @@ interface UpdateEvent {
 }
 
 const log = createFunctionLog();
-const environment = readToolsEnvironment(process.env);
-const parts = createToolsUpdate({
-  environment,
-  metrics: createToolMetrics(environment.stage),
-  log,
-});
+const parts = createToolsUpdate(process.env, { log });
 
 /**
  * On a schedule, and on demand with any event. Responds with the outcome of the run; a failed run fails the invocation.
  */
-export const handler = async (
-  event: UpdateEvent | undefined,
-  context: Context,
-): Promise<UpdateOutcome | RollBackOutcome> => {
+export const handler = async (event: UpdateEvent | undefined, context: Context) => {
   log.addContext(context);
   const signal = AbortSignal.timeout(Math.max(1, context.getRemainingTimeInMillis() - ROLLBACK_RESERVE_MS));
   if (event?.alarmArn) return rollBack(parts, signal);

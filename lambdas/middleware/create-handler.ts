@@ -24,22 +24,18 @@ export interface HandlerOptions extends Pick<CorsOptions, 'origins'> {
   readonly originSecret?: string;
   /** Middleware outside the shared chain, outermost first: its `after` receives the complete response. */
   readonly middleware?: readonly HttpMiddleware[];
-  /** Translates what the handler throws. @default `toProblem` of core/api */
-  readonly toProblem?: (error: unknown) => Problem;
 }
 
-/** A function behind an HTTP API. It is independent of the host and of how its answer is serialized. */
+/** A function behind an HTTP API, independent of the host. */
 export type Handler = (event: Event, context: never) => Promise<Result>;
 
-/**
- * Wraps a handler in the middleware that every HTTP function shares.
- * @example
- * export const createGetVersion = ({ version, ...options }: GetVersionOptions): Handler =>
- *   createHandler({ ...options, methods: operationsById.GetVersion.methods }, async () => ({ json: { version } }));
- */
+/** Answers the requests of an operation, without what all operations share. */
+export type Answer = (event: Event, context: InvocationContext) => Promise<JsonAnswer>;
+
+/** Wraps the answer of an operation in the middleware that every HTTP function shares. */
 export function createHandler(
-  { log, originSecret, middleware = [], toProblem, ...options }: HandlerOptions & CorsOptions,
-  answer: (event: Event, context: InvocationContext) => Promise<JsonAnswer>,
+  { log, originSecret, middleware = [], ...options }: HandlerOptions & CorsOptions,
+  answer: Answer,
 ): Handler {
   return (
     middy<Event, Result>()
@@ -47,7 +43,7 @@ export function createHandler(
       // Before CORS: a preflight is an answer too.
       .use(originSecret ? [requireOriginSecret(originSecret)] : [])
       .use(cors(options))
-      .use(jsonResponse(log, toProblem))
+      .use(jsonResponse(log))
       // jsonResponse turns what the handler returns into a Result.
       .handler(answer as (event: Event, context: object) => Promise<Result>)
   );
@@ -57,7 +53,7 @@ export function createHandler(
  * Serializes JSON in the type that Accept prefers, and whatever is thrown as ProblemDetails (RFC 9457). The one place
  * where a failure of a Lambda function becomes a response. Server errors are logged.
  */
-const jsonResponse = (log: Log, translate: (error: unknown) => Problem = toProblem): HttpMiddleware => ({
+const jsonResponse = (log: Log): HttpMiddleware => ({
   after: (request) => {
     const answer: unknown = request.response;
     if (!isJson(answer)) return;
@@ -65,18 +61,22 @@ const jsonResponse = (log: Log, translate: (error: unknown) => Problem = toProbl
     request.response = { statusCode: answer.statusCode ?? 200, headers: { ...answer.headers, ...headers }, body };
   },
   onError: (request) => {
-    const problem = translate(request.error);
-    report(log, problem, request.event);
+    const problem = toProblem(request.error);
+    report(log, problem, { requestId: request.event.requestContext.requestId });
     const { headers, body } = renderJson(problem.details, headerOf(request.event, 'accept'));
     request.response = { statusCode: problem.details.status, headers: { ...problem.headers, ...headers }, body };
   },
 });
 
 /** Logs an unexpected error with its stack, and any other server error in one line. */
-function report(log: Log, { details: { status }, cause }: Problem, { requestContext: { requestId } }: Event): void {
+export function report(
+  log: Log,
+  { details: { status }, cause }: Problem,
+  fields: Readonly<Record<string, string>>,
+): void {
   if (cause === undefined || status < 500) return;
-  if (status === 500) log.error('Unhandled error', { requestId, error: cause });
-  else log.warn('Request failed', { requestId, status, error: describeError(cause) });
+  if (status === 500) log.error('Unhandled error', { ...fields, error: cause });
+  else log.warn('Request failed', { ...fields, status, error: describeError(cause) });
 }
 
 /** Answers 404 to requests that did not come through the edge, so that they learn nothing. Attach it before CORS. */
@@ -158,6 +158,8 @@ export interface Event {
     /** When the request arrived, in epoch milliseconds. */
     readonly timeEpoch: number;
     readonly http: { readonly method: string; readonly sourceIp: string };
+    /** The path below which the client sees the service. Never in AWS. */
+    readonly basePath?: string;
   };
 }
 export type Result = Pick<APIGatewayProxyStructuredResultV2, 'statusCode' | 'headers' | 'body'>;
@@ -187,20 +189,16 @@ export const isJson = (answer: unknown): answer is JsonValue =>
 /** How to sign the keys of the response to a request. */
 export const signKeyFor = (event: Event): SignKey => signerFor(headerOf(event, ACCESS_HEADER));
 
-/** What the limits of a request count: its client, or its access key where the instance is private. */
-export const clientOfEvent = (event: Event, isBehindEdge: boolean): string =>
-  limitedBy(addressOfEvent(event, isBehindEdge), headerOf(event, ACCESS_HEADER));
-
 /**
- * The client that sent a request, in the form of `clientOf`. Behind the edge, `sourceIp` is an address of CloudFront, which
- * the API appends to X-Forwarded-For after the viewer's address that CloudFront appended.
+ * What the limits of a request count: its client, or its access key where the instance is private. Behind the edge, `sourceIp` is
+ * an address of CloudFront, which the API appends to X-Forwarded-For after the viewer's address that CloudFront appended.
  */
-function addressOfEvent(event: Event, isBehindEdge: boolean): string {
-  const { sourceIp } = event.requestContext.http;
-  if (!isBehindEdge) return readClient({ remoteAddress: sourceIp, forwardedFor: undefined, trustedProxies: 0 });
-  const hops = (headerOf(event, 'x-forwarded-for') ?? '').split(',').map((hop) => hop.trim());
-  if (hops.at(-1) === sourceIp) hops.pop();
-  return readClient({ remoteAddress: sourceIp, forwardedFor: hops.join(','), trustedProxies: 1 });
+export function clientOfEvent(event: Event, isBehindEdge: boolean): string {
+  const { sourceIp: remoteAddress } = event.requestContext.http;
+  const forwardedFor = headerOf(event, 'x-forwarded-for');
+  const proxies = forwardedFor?.split(',').at(-1)?.trim() === remoteAddress ? 2 : 1;
+  const client = readClient({ remoteAddress, forwardedFor, trustedProxies: isBehindEdge ? proxies : 0 });
+  return limitedBy(client, headerOf(event, ACCESS_HEADER));
 }
 
 /** A header of an event; API Gateway sends header names in lower case. */

@@ -1,5 +1,5 @@
-import { type FunctionOperationId, operationsById } from '../../core/api/index.ts';
-import type { Event, Handler } from './create-handler.ts';
+import { type FunctionOperationId, operationsById, problems } from '../../core/api/index.ts';
+import { type Answer, createHandler, type Event, type Handler, type HandlerOptions } from './create-handler.ts';
 
 /** Handlers of one function, by who invokes it. Every direct event has a `kind`, which no HTTP event has. */
 export interface EventRoutes<Direct extends { readonly kind: string }, HttpResult, DirectResult> {
@@ -21,20 +21,26 @@ export const routeEvent =
   async (event: Event | Direct, context: never): Promise<HttpResult | DirectResult> =>
     'kind' in event ? direct(event, context) : http(event, context);
 
+/** Answers 404 ProblemDetails to every request without a route. Clients use it to detect missing newer endpoints. */
+export const createNotFound = (options: HandlerOptions): Handler =>
+  createHandler({ ...options, methods: [] }, async () => {
+    throw problems.notFound();
+  });
+
 /**
- * Dispatches requests by path, for operations that share a function and so its warm worker.
- * @throws Error for a path that the API does not route to this function
+ * Dispatches requests by path, in any case, for operations that share a function.
+ * @param fallback answers every other path. @default 404
  */
-export function routeOperation(handlers: Readonly<Partial<Record<FunctionOperationId, Handler>>>): Handler {
+export function routeOperations(
+  answers: Readonly<Partial<Record<FunctionOperationId, Answer>>>,
+  options: HandlerOptions,
+  fallback = createNotFound(options),
+): Handler {
   const byPath = new Map(
-    Object.entries(handlers).map(([id, handler]) => [
-      operationsById[id as FunctionOperationId].path.toLowerCase(),
-      handler,
-    ]),
+    Object.entries(answers).map(([id, answer]): [string, Handler] => {
+      const { path, methods } = operationsById[id as FunctionOperationId];
+      return [path.toLowerCase(), createHandler({ ...options, methods }, answer)];
+    }),
   );
-  return async (event, context) => {
-    const handler = byPath.get(event.rawPath.toLowerCase());
-    if (!handler) throw new Error(`No operation at ${event.rawPath}`);
-    return handler(event, context);
-  };
+  return (event, context) => (byPath.get(event.rawPath.toLowerCase()) ?? fallback)(event, context);
 }

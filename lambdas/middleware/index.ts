@@ -1,4 +1,5 @@
 export {
+  type Answer,
   clientOfEvent,
   createHandler,
   type Event,
@@ -8,7 +9,8 @@ export {
   headerOf,
   type InvocationContext,
   type Result,
+  report,
   signKeyFor,
 } from './create-handler.ts';
-export { routeEvent, routeOperation } from './dispatch.ts';
-export { measureResolve, resolveMetrics } from './resolve-metrics.ts';
+export { createNotFound, routeEvent, routeOperations } from './dispatch.ts';
+export { measureResolve } from './resolve-metrics.ts';

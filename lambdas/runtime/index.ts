@@ -1,6 +1,6 @@
-export { customResource, type ResourceAnswer, type ResourceRequest } from './custom-resource.ts';
+export { customResource, type ResourceRequest } from './custom-resource.ts';
 export { ENTRIES_AT_ONCE, readFunctionEnvironment } from './function-environment.ts';
 export { createFunctionLog, logContext } from './function-log.ts';
 export { createInvoker, type Invoker } from './invoker.ts';
-export { createLayeredTools, type LayeredTools, loadTools } from './layered-tools.ts';
+export { createLayeredTools, loadTools } from './layered-tools.ts';
 export { createResolveMetrics, createToolMetrics, type ResolveMetrics, type ToolMetrics } from './metrics.ts';

@@ -14,16 +14,7 @@ export interface LayeredToolsOptions {
 }
 
 /** The tools in the layer of this execution environment. They never change: another layer means another environment. */
-export interface LayeredTools {
-  /** Undefined until `load` has found one. */
-  ytDlp(): YtDlp | undefined;
-  /** Finds the tools once. A failed attempt is logged and repeated by the next call, since its cause may pass. */
-  load(): Promise<void>;
-  /** Reports that what `load` has found does not start. The next call of `load` tests it. */
-  reportStartFailure(): void;
-}
-
-export function createLayeredTools({ find, log }: LayeredToolsOptions): LayeredTools {
+export function createLayeredTools({ find, log }: LayeredToolsOptions) {
   let found: { readonly ytDlp: YtDlp | undefined } | undefined;
   let loading: Promise<void> | undefined;
   let hasFailed = false;
@@ -37,12 +28,15 @@ export function createLayeredTools({ find, log }: LayeredToolsOptions): LayeredT
     loading = undefined;
   };
   return {
+    /** Undefined until `load` has found one. */
     ytDlp: () => found?.ytDlp,
-    async load() {
+    /** Finds the tools once. A failed attempt is logged and repeated by the next call, since its cause may pass. */
+    async load(): Promise<void> {
       if (!found) loading ??= loadOnce();
       await loading;
     },
-    reportStartFailure() {
+    /** Reports that what `load` has found does not start. The next call of `load` tests it. */
+    reportStartFailure(): void {
       hasFailed = true;
       found = undefined;
     },
@@ -53,6 +47,6 @@ export function createLayeredTools({ find, log }: LayeredToolsOptions): LayeredT
 const LOAD_TIMEOUT_MS = 15_000;
 
 /** Loads the tools of the layer before the handler runs: the attempt at start may have failed or still be under way. */
-export const loadTools = (tools: Pick<LayeredTools, 'load'>, timeoutMs = LOAD_TIMEOUT_MS): MiddlewareObj => ({
+export const loadTools = (tools: { load(): Promise<void> }, timeoutMs = LOAD_TIMEOUT_MS): MiddlewareObj => ({
   before: () => waitAtMost(tools.load(), timeoutMs),
 });

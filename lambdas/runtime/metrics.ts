@@ -1,30 +1,6 @@
 import { Metrics } from '@aws-lambda-powertools/metrics';
 import type { YtDlpMode } from '@reelay/yt-dlp-worker';
 
-/** Metrics of the resolver. */
-export interface ResolveMetrics {
-  /**
-   * Counts one response.
-   * @param outcome by status: `resolved`, `not found`, …
-   * @param problem the name of its type, of a failure: a field of the log line, for a metric of each would be billed
-   */
-  resolved(outcome: string, milliseconds: number, problem?: string): void;
-  /** How links are given to yt-dlp from now on: `ProcessPerLink` is 1 without the warm worker, else 0. */
-  ytDlpMode(mode: YtDlpMode): void;
-}
-
-/** Metrics of the tools update. */
-export interface ToolMetrics {
-  updated(): void;
-  updateFailed(): void;
-  /** No release is in use: every resolve answers maintenance. */
-  missing(): void;
-  /** Duration of the current maintenance so far. */
-  maintained(seconds: number): void;
-  /** Hours since the publication date of the release in use. */
-  age(hours: number): void;
-}
-
 type Unit = Parameters<Metrics['addMetric']>[1];
 
 /** Writes metrics in embedded metric format: log lines, so that no API call can delay or fail a request. */
@@ -38,7 +14,7 @@ function createWriter(stage: string) {
     unit: Unit,
     value: number,
     { dimensions, fields }: { dimensions?: Record<string, string>; fields?: Record<string, string> } = {},
-  ) => {
+  ): void => {
     metrics.addDimensions({ ...dimensions });
     for (const [field, text] of Object.entries(fields ?? {})) metrics.addMetadata(field, text);
     metrics.addMetric(name, unit, value);
@@ -46,27 +22,42 @@ function createWriter(stage: string) {
   };
 }
 
-export function createResolveMetrics(stage: string): ResolveMetrics {
+/** Metrics of the resolver. */
+export type ResolveMetrics = ReturnType<typeof createResolveMetrics>;
+
+/** Writes the metrics of the resolver. */
+export function createResolveMetrics(stage: string) {
   const write = createWriter(stage);
   return {
-    resolved(outcome, milliseconds, problem) {
+    /**
+     * Counts one response.
+     * @param outcome by status: `resolved`, `not found`, …
+     * @param problem the name of its type, of a failure: a field of the log line, for a metric of each would be billed
+     */
+    resolved(outcome: string, problem?: string): void {
       write('Resolves', 'Count', 1, {
         dimensions: { Outcome: outcome },
         ...(problem && { fields: { Problem: problem } }),
       });
-      write('ResolveMilliseconds', 'Milliseconds', milliseconds);
     },
-    ytDlpMode: (mode) => write('ProcessPerLink', 'Count', mode === 'process-per-link' ? 1 : 0),
+    /** How links are given to yt-dlp from now on: `ProcessPerLink` is 1 without the warm worker, else 0. */
+    ytDlpMode: (mode: YtDlpMode) => write('ProcessPerLink', 'Count', mode === 'process-per-link' ? 1 : 0),
   };
 }
 
-export function createToolMetrics(stage: string): ToolMetrics {
+/** Metrics of the tools update. */
+export type ToolMetrics = ReturnType<typeof createToolMetrics>;
+
+/** Writes the metrics of the tools update. */
+export function createToolMetrics(stage: string) {
   const write = createWriter(stage);
   return {
-    updated: () => write('ToolUpdated', 'Count', 1),
     updateFailed: () => write('ToolUpdateFailed', 'Count', 1),
+    /** No release is in use: every resolve answers maintenance. */
     missing: () => write('ToolsMissing', 'Count', 1),
-    maintained: (seconds) => write('MaintenanceSeconds', 'Seconds', seconds),
-    age: (hours) => write('ToolAgeHours', 'None', hours),
+    /** Duration of a maintenance. */
+    maintained: (seconds: number) => write('MaintenanceSeconds', 'Seconds', seconds),
+    /** Hours since the publication date of the release in use. */
+    age: (hours: number) => write('ToolAgeHours', 'None', hours),
   };
 }

@@ -1,46 +1,71 @@
 // Registers the SigV4A signer: requests of the key-value store are signed for all regions.
 import '@aws-sdk/signature-v4a';
 import {
-  type CloudFrontKeyValueStoreClient,
+  CloudFrontKeyValueStoreClient,
   DeleteKeyCommand,
   DescribeKeyValueStoreCommand,
+  GetKeyCommand,
   PutKeyCommand,
 } from '@aws-sdk/client-cloudfront-keyvaluestore';
+import { clientBounds } from './host-service.ts';
 
-/** One key of a CloudFront key-value store. Calls are billed one by one, at a tenth of a cent. */
-export interface HostStore {
-  /** The ETag of the whole store. */
-  version(): Promise<string>;
-  /**
-   * Writes the value, or removes the key when it is undefined.
-   * @param version the version that the store must still have
-   * @returns the store's new version; undefined when the store has changed since `version`
-   */
-  write(value: string | undefined, version: string): Promise<string | undefined>;
-}
+/** See `createHostStore`. */
+export type HostStore = ReturnType<typeof createHostStore>;
 
 export interface HostStoreOptions {
-  readonly client: CloudFrontKeyValueStoreClient;
+  readonly client?: CloudFrontKeyValueStoreClient;
   readonly storeArn: string;
   readonly key: string;
 }
 
-/** @returns the store that holds the registration of the stream host. Its methods throw the errors of the AWS SDK */
-export function createHostStore({ client, storeArn: KvsARN, key: Key }: HostStoreOptions): HostStore {
-  const write = async (Value: string | undefined, IfMatch: string) => {
-    if (Value !== undefined) return client.send(new PutKeyCommand({ KvsARN, Key, Value, IfMatch }));
-    return client.send(new DeleteKeyCommand({ KvsARN, Key, IfMatch }));
+/** The store has several writers, and each write changes the version that the next one must name. */
+const MAX_ATTEMPTS = 5;
+
+/** One key of a CloudFront key-value store. Calls are billed one by one, at a tenth of a cent. Methods throw the errors of the AWS SDK. */
+export function createHostStore({
+  client = new CloudFrontKeyValueStoreClient(clientBounds),
+  storeArn: KvsARN,
+  key: Key,
+}: HostStoreOptions) {
+  const send = (Value: string | undefined, IfMatch: string) => {
+    const change = { KvsARN, Key, IfMatch };
+    if (Value === undefined) return client.send(new DeleteKeyCommand(change));
+    return client.send(new PutKeyCommand({ ...change, Value }));
+  };
+  const writeTo = async (version: string, value: string | undefined): Promise<string | undefined> => {
+    try {
+      return known((await send(value, version)).ETag);
+    } catch (error) {
+      if (isOutdated(error)) return undefined;
+      if (value === undefined && isMissing(error)) return version;
+      throw error;
+    }
   };
   return {
-    version: async () => known((await client.send(new DescribeKeyValueStoreCommand({ KvsARN }))).ETag),
-    write: async (value, version) => {
+    storeArn: KvsARN,
+    /** Undefined: the store does not have the key. */
+    async read(): Promise<string | undefined> {
       try {
-        return known((await write(value, version)).ETag);
+        return (await client.send(new GetKeyCommand({ KvsARN, Key }))).Value;
       } catch (error) {
-        if (isOutdated(error)) return undefined;
-        if (value === undefined && nameOf(error) === 'ResourceNotFoundException') return version;
+        if (isMissing(error)) return undefined;
         throw error;
       }
+    },
+    /** `write` with one call. @returns undefined when the store has another version than this one */
+    writeTo,
+    /**
+     * Writes the value, or removes the key when it is undefined.
+     * @returns the store's new version
+     * @throws Error when other writers win each time
+     */
+    async write(value: string | undefined): Promise<string> {
+      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+        const { ETag } = await client.send(new DescribeKeyValueStoreCommand({ KvsARN }));
+        const written = await writeTo(known(ETag), value);
+        if (written) return written;
+      }
+      throw new Error('Key-value store changed concurrently on every attempt');
     },
   };
 }
@@ -51,6 +76,8 @@ function known(version: string | undefined): string {
 }
 
 const nameOf = (error: unknown) => (error instanceof Error ? error.name : '');
+
+const isMissing = (error: unknown) => nameOf(error) === 'ResourceNotFoundException';
 
 /** A conflict by documentation; the store also reports it as a failed validation of the precondition. */
 const isOutdated = (error: unknown): boolean =>

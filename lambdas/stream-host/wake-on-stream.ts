@@ -8,28 +8,25 @@ import {
   problems,
   progressEvent,
   reconnectLines,
-  toProblem,
   UNKNOWN_JOB_MS,
   waitingSince,
 } from '../../core/api/index.ts';
 import { ACCESS_HEADER, ownJobId } from '../../core/http/index.ts';
-import { type ArchiveProgress, hasKey, type State } from '../../core/state/index.ts';
-import { createNotFound } from '../api/index.ts';
+import { type ArchiveProgress, hasKey, NO_PROGRESS, type State } from '../../core/state/index.ts';
 import {
   createHandler,
+  createNotFound,
   type Event,
   type Handler,
   type HandlerOptions,
   headerOf,
   type Result,
 } from '../middleware/index.ts';
-import { HostUnavailable } from './stream-tasks.ts';
-import type { WakeHost } from './wake-host.ts';
-import type { WakePlan } from './wake-plan.ts';
+import type { HostActivity, HostService } from './host-service.ts';
 
-export interface WakeOnStreamOptions extends Omit<HandlerOptions, 'toProblem'> {
+export interface WakeOnStreamOptions extends HandlerOptions {
   readonly state: Pick<State, 'getResource' | 'getArchivedList' | 'getArchiveProgress'>;
-  readonly wakeHost: WakeHost;
+  readonly service: Pick<HostService, 'wake'>;
 }
 
 const streamPaths = operations
@@ -53,22 +50,19 @@ const PROGRESS_PREFIX = PROGRESS.path.replace(/\{.*/, '').toLowerCase();
 const jobIdOfPath = (path: string): string | undefined =>
   path.toLowerCase().startsWith(PROGRESS_PREFIX) ? path.slice(PROGRESS_PREFIX.length) : undefined;
 
-const NEVER_BEGUN: ArchiveProgress = { state: 'failed', total: 0, completed: 0, current: null, skipped: 0 };
+const NEVER_BEGUN: ArchiveProgress = { ...NO_PROGRESS, state: 'failed' };
 
 /**
  * Answers stream requests while no host serves them. An existing key wakes the host, and is answered 503 with what the
  * client waits for; anything else is 404 and starts nothing. The progress of an archive is what the table has: the client asks
  * again until the host serves it.
  */
-export function createWakeOnStream({ state, wakeHost, ...options }: WakeOnStreamOptions): Handler {
+export function createWakeOnStream({ state, service, ...options }: WakeOnStreamOptions): Handler {
   const answer = async ({ rawPath }: Event): Promise<never> => {
     if (!(await hasKey(keyOfPath(rawPath) ?? '', state))) throw problems.notFound();
-    throw describeWait(await wakeHost());
+    throw describeWait(await service.wake().catch(refuse));
   };
-  const onStream = createHandler(
-    { ...options, methods: operationsById.Media.methods, toProblem: toHostProblem },
-    answer,
-  );
+  const onStream = createHandler({ ...options, methods: operationsById.Media.methods }, answer);
   const onProgress = createHandler({ ...options, methods: PROGRESS.methods }, (event) => answerProgress(event, state));
   const onOther = createNotFound(options);
   return (event, context) => {
@@ -78,8 +72,7 @@ export function createWakeOnStream({ state, wakeHost, ...options }: WakeOnStream
 }
 
 async function answerProgress(event: Event, state: WakeOnStreamOptions['state']): Promise<Result> {
-  const jobId = parseJobId(jobIdOfPath(event.rawPath));
-  if (jobId === undefined) throw problems.notFound();
+  const jobId = parseJobId(jobIdOfPath(event.rawPath) ?? '');
   const since = waitingSince(headerOf(event, 'last-event-id'), Date.now());
   const isOver = Date.now() - since >= UNKNOWN_JOB_MS;
   const progress =
@@ -89,21 +82,17 @@ async function answerProgress(event: Event, state: WakeOnStreamOptions['state'])
   return { statusCode: 200, headers: { ...EVENT_STREAM_HEADERS }, body };
 }
 
+/** Seconds until the client is to ask again. A task takes about a minute: network, image, start, registration. */
+const RETRY_AFTER: Readonly<Record<HostActivity, number>> = { woken: 45, starting: 15, running: 5 };
+
 /** The 503 that tells the client why no host serves the stream yet, and when to retry. */
-function describeWait(plan: WakePlan): Problem {
-  if (plan.kind !== 'coming') {
-    // A host runs, but the edge was refused or not answered by it; which of the two is not known here.
-    const detail = 'The stream host is full, or does not answer. Try again soon.';
-    return createProblem('busy', { detail, retryAfterSeconds: 10 });
-  }
+function describeWait(activity: HostActivity): Problem {
   const detail = 'The stream host starts when it is needed, which takes about a minute. Try again then.';
-  return createProblem('starting', { title: plan.title, detail, retryAfterSeconds: plan.retryAfterSeconds });
+  const title = activity === 'running' ? 'Registering the stream host' : 'Starting the stream host';
+  return createProblem('starting', { title, detail, retryAfterSeconds: RETRY_AFTER[activity] });
 }
 
-/** HostUnavailable as a 503 of its own; every other failure as in all functions. */
-function toHostProblem(error: unknown): Problem {
-  if (!(error instanceof HostUnavailable)) return toProblem(error);
+function refuse(cause: unknown): never {
   const detail = 'AWS cannot start the stream host at the moment. Try again soon.';
-  const { retryAfterSeconds } = error;
-  return createProblem('starting', { title: 'No Stream Host Available', detail, retryAfterSeconds, cause: error });
+  throw createProblem('starting', { title: 'No Stream Host Available', detail, retryAfterSeconds: 15, cause });
 }

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { YtDlp, YtDlpMode } from '@reelay/yt-dlp-worker';
 import { describeError, type Log } from '../../core/log/index.ts';
 import type { Resolver } from '../../core/resolve/index.ts';
-import type { CanaryVerdict } from './types.ts';
+
+/** The result of a trial. */
+export type Verdict = { readonly ok: true; readonly version: string } | { readonly ok: false; readonly reason: string };
 
 export interface TryLayerOptions {
   /** The yt-dlp of the layer, with the version that it reports; undefined when the layer has none. */
@@ -17,7 +19,7 @@ export interface TryLayerOptions {
 /** Tests the yt-dlp in the layer of this function, in the environment in which the resolver would run it. */
 export const createTryLayer =
   ({ find, smokeTest, startsWorker, log }: TryLayerOptions) =>
-  async (): Promise<CanaryVerdict> => {
+  async (): Promise<Verdict> => {
     try {
       const ytDlp = await find();
       if (!ytDlp) return { ok: false, reason: 'the layer has no yt-dlp' };
@@ -40,11 +42,8 @@ export interface CheckEvent {
   readonly links?: readonly string[];
 }
 
-export interface CheckResolverOptions {
-  /** The yt-dlp of the resolver, with the version that it reports; undefined when there is none. */
-  readonly find: () => Promise<YtDlp | undefined>;
+export interface CheckResolverOptions extends Pick<TryLayerOptions, 'find' | 'log'> {
   readonly resolver: Pick<Resolver, 'warm' | 'resolve'>;
-  readonly log: Log;
 }
 
 /** Shorter than the timeout of the resolver. */
@@ -53,7 +52,7 @@ const RESOLVE_TIMEOUT_MS = 20_000;
 /** Whether this version of the resolver works: its worker starts, and the links of the event resolve. */
 export const createCheckResolver =
   ({ find, resolver, log }: CheckResolverOptions) =>
-  ({ links = [] }: CheckEvent): Promise<CanaryVerdict> => {
+  ({ links = [] }: CheckEvent): Promise<Verdict> => {
     const deadline = Date.now() + RESOLVE_TIMEOUT_MS;
     const resolve = async (link: string) => {
       const url = new URL(link);

@@ -1,9 +1,7 @@
 import { compareVersions, isReleaseTag } from '@reelay/yt-dlp-worker';
-import type { LayerVersion, Pointer } from './types.ts';
+import type { LayerVersion, Pointer } from './aws/index.ts';
+import type { Verdict } from './check-release.ts';
 
-/** The release in use, and two for a rollback. */
-const MAX_RELEASES = 3;
-const PREFIX = 'releases/';
 const DESCRIPTION = /^yt-dlp (\S+) of (\S+) sha256 ([0-9a-f]{64})$/;
 
 /** A layer version with a release for our architecture. */
@@ -14,21 +12,18 @@ export interface Published extends LayerVersion {
 }
 
 /** Key of the archive of a release in the bucket. */
-export const archiveKey = (version: string, asset: string): string => `${PREFIX}${version}/${asset}`;
+export const archiveKey = (version: string, asset: string): string => `releases/${version}/${asset}`;
 
 /** Description of a layer version, from which `listPublished` reads its content. */
 export const describeLayer = (version: string, asset: string, sha256: string): string =>
   `yt-dlp ${version} of ${asset} sha256 ${sha256}`;
 
-/** Lists the versions that carry this asset, the newest release first; of one release the version that was published last. */
-export function listPublished(versions: readonly LayerVersion[], asset: string): Published[] {
-  return versions
-    .flatMap((layer) => {
-      const [, version, of, sha256] = DESCRIPTION.exec(layer.description) ?? [];
-      return version && sha256 && of === asset && isReleaseTag(version) ? [{ ...layer, version, sha256 }] : [];
-    })
-    .sort((a, b) => compareVersions(b.version, a.version) || b.number - a.number);
-}
+/** Lists the versions that carry this asset. */
+export const listPublished = (versions: readonly LayerVersion[], asset: string): Published[] =>
+  versions.flatMap((layer) => {
+    const [, version, of, sha256] = DESCRIPTION.exec(layer.description) ?? [];
+    return version && sha256 && of === asset && isReleaseTag(version) ? [{ ...layer, version, sha256 }] : [];
+  });
 
 /** Finds the release in use: that of the pointer, if its layer version exists and is for this architecture. */
 export const findInUse = (
@@ -48,22 +43,15 @@ export function keepPrevious(inUse: Pointer | undefined, next: Pointer): Pointer
   return { ...next, previous, refused };
 }
 
-/**
- * Selects the release to switch to, if it is newer than the one in use: the newest, or one that an unfinished update has published
- * (also when the newest is unknown). Releases that were rolled back are excluded.
- */
-export function selectRelease(
-  newest: string | undefined,
-  published: readonly Published[],
+/** Selects the newest of these releases, if it is newer than the one in use. Releases that were rolled back are excluded. */
+export const selectRelease = (
+  versions: readonly string[],
   inUse: Pick<Pointer, 'version' | 'refused'> | undefined,
-): string | undefined {
-  const [best] = [newest, ...published.map(({ version }) => version)]
-    .filter((version) => version !== undefined)
+): string | undefined =>
+  versions
+    .filter((version) => !inUse || compareVersions(version, inUse.version) > 0)
     .filter((version) => !inUse?.refused?.includes(version))
-    .sort((a, b) => compareVersions(b, a));
-  if (best === undefined || (inUse && compareVersions(best, inUse.version) <= 0)) return undefined;
-  return best;
-}
+    .sort((a, b) => compareVersions(b, a))[0];
 
 /** The layer of a version ARN: `arn:aws:lambda:eu-west-1:1:layer:NAME`. */
 const layerOf = (versionArn: string): string => versionArn.replace(/:\d+$/, '');
@@ -76,30 +64,12 @@ export function replaceLayer(layers: readonly string[], arn: string): string[] {
   return index < 0 ? [...others, arn] : others.toSpliced(index, 0, arn);
 }
 
-export interface PruningOptions {
-  readonly versions: readonly LayerVersion[];
-  /** The keys of all archives. */
-  readonly keys: readonly string[];
-  readonly inUse: Pointer;
-  readonly asset: string;
-  /** ARNs of layer versions that CloudFormation may attach again in a rollback. */
-  readonly deployed: readonly string[];
-}
-
-/** Selects what to remove: layer versions by number, archives by key. */
-export function planPruning(options: PruningOptions): { readonly layers: number[]; readonly keys: string[] } {
-  const { versions, keys, inUse, asset, deployed } = options;
-  const others = listPublished(versions, asset).filter(({ arn, version }, index, all) => {
-    const isFirstOfIts = all.findIndex((other) => other.version === version) === index;
-    return arn !== inUse.layerVersionArn && version !== inUse.version && isFirstOfIts;
-  });
-  // Newer ones are removed: they failed their test, or are not in use yet.
-  const older = others.filter(({ version }) => compareVersions(version, inUse.version) < 0).slice(0, MAX_RELEASES - 1);
-  const keptArns = new Set([inUse.layerVersionArn, ...older.map(({ arn }) => arn), ...deployed]);
-  const keptKeys = new Set([inUse.key, ...older.map(({ version }) => archiveKey(version, asset))]);
+/** Selects what to remove: all but the release in use and the one before it. */
+export function planPruning(versions: readonly LayerVersion[], keys: readonly string[], inUse: Pointer) {
+  const kept = [inUse, inUse.previous];
   return {
-    layers: versions.filter(({ arn }) => !keptArns.has(arn)).map(({ number }) => number),
-    keys: keys.filter((key) => key.startsWith(PREFIX) && !keptKeys.has(key)),
+    layers: versions.filter(({ arn }) => !kept.some((release) => release?.layerVersionArn === arn)),
+    keys: keys.filter((key) => !kept.some((release) => release?.key === key)),
   };
 }
 
@@ -109,6 +79,9 @@ export function getAgeInHours(version: string, now: number): number {
   return Math.max(0, Math.floor((now - Date.UTC(year, month - 1, day)) / 3_600_000));
 }
 
-/** Why a program is not the release that it was published as: the signature does not cover the tag. */
-export const describeMismatch = (reported: string, version: string): string | undefined =>
-  compareVersions(reported, version) === 0 ? undefined : `it reports version ${reported.slice(0, 40)}`;
+/** Why a release is not put in place: it does not work, or is not what it was published as, since the signature does not cover the tag. */
+export function describeFault(verdict: Verdict, version: string): string | undefined {
+  if (!verdict.ok) return verdict.reason;
+  if (compareVersions(verdict.version, version) === 0) return undefined;
+  return `it reports version ${verdict.version.slice(0, 40)}`;
+}

@@ -1,8 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FetchedRelease } from '@reelay/yt-dlp-worker';
-import { archiveKey, describeLayer, describeMismatch, listPublished } from './plan.ts';
-import type { LayerVersion, Pointer, UpdateToolsDependencies } from './types.ts';
+import type { LayerVersion, Pointer } from './aws/index.ts';
+import type { ToolsUpdate } from './create-tools-update.ts';
+import { archiveKey, describeFault, describeLayer, listPublished } from './plan.ts';
 
 /**
  * Verifies a release, archives it, publishes it as a layer version, and tests it in the canary. Continues what an earlier
@@ -12,26 +13,24 @@ import type { LayerVersion, Pointer, UpdateToolsDependencies } from './types.ts'
  */
 export async function prepareRelease(
   version: string,
-  parts: UpdateToolsDependencies,
+  parts: ToolsUpdate,
   { versions, signal }: { readonly versions: readonly LayerVersion[]; readonly signal: AbortSignal },
 ): Promise<Pointer> {
   const { layers, archive, canary, asset, onStep } = parts;
   const key = archiveKey(version, asset);
   const published = listPublished(versions, asset).find((layer) => layer.version === version);
-  const bytes = published && (await archive.sizeOf(key, published.sha256));
   const kept =
-    published && bytes !== undefined ? { sha256: published.sha256, bytes } : await fetchAndKeep(version, parts, signal);
+    (published && (await archive.find(key, published.sha256))) ?? (await fetchAndKeep(version, parts, signal));
   const layer =
     published?.sha256 === kept.sha256
       ? published
       : await layers.publish({ key, sha256: kept.sha256, description: describeLayer(version, asset, kept.sha256) });
   onStep('published');
 
-  const verdict = await canary.try(layer.arn, signal);
-  const reason = verdict.ok ? describeMismatch(verdict.version, version) : verdict.reason;
+  const reason = describeFault(await canary(layer.arn, signal), version);
   if (reason !== undefined) {
-    await layers.remove(layer.number);
-    await archive.remove([key]);
+    // What stays is tried again by the next run, and removed by the next release that works.
+    await Promise.allSettled([layers.remove([layer]), archive.remove([key])]);
     throw new Error(`yt-dlp ${version} does not work: ${reason}`);
   }
   onStep('tried');
@@ -41,7 +40,7 @@ export async function prepareRelease(
 
 async function fetchAndKeep(
   version: string,
-  { releases, archive, asset, scratchDir, onStep }: UpdateToolsDependencies,
+  { releases, archive, asset, scratchDir, onStep }: ToolsUpdate,
   signal: AbortSignal,
 ): Promise<FetchedRelease> {
   const folder = await mkdtemp(join(scratchDir, 'release-'));
@@ -49,7 +48,7 @@ async function fetchAndKeep(
     const path = join(folder, asset);
     const fetched = await releases.fetch(version, asset, path, { signal, onBytes: () => undefined });
     onStep('fetched');
-    await archive.put(archiveKey(version, asset), path, fetched);
+    await archive.put(archiveKey(version, asset), path, fetched.sha256);
     onStep('archived');
     return fetched;
   } finally {

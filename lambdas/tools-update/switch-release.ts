@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { describeMismatch, replaceLayer } from './plan.ts';
-import type { Pointer, UpdateToolsDependencies } from './types.ts';
-import { LEASE_SECONDS, withLease } from './with-lease.ts';
+import type { Pointer } from './aws/index.ts';
+import type { ToolsUpdate } from './create-tools-update.ts';
+import { describeFault, getAgeInHours, replaceLayer } from './plan.ts';
 
 /**
- * Publishes a version of the resolver with the release, tests that version, then moves the alias and the pointer for
- * stream tasks. The instance is in maintenance only for the last step, and not at all when the live version has the same
- * release or there is none. When the last step fails, the alias is moved back, so that both use the same release.
+ * Publishes a version of the resolver with the release, tests that version, moves the alias and the pointer for stream tasks,
+ * and records the release. The instance is in maintenance only while they move, and not at all when the live version has the same
+ * release or there is none. When moving fails, the alias is moved back, so that both use the same release.
  * @throws the first error, or AggregateError when moving back failed too
  */
-export async function switchRelease(next: Pointer, parts: UpdateToolsDependencies, signal: AbortSignal): Promise<void> {
-  const { resolver, archive, canaryLinks = [], onStep, log } = parts;
+export async function switchRelease(next: Pointer, parts: ToolsUpdate, signal: AbortSignal): Promise<void> {
+  const { resolver, archive, canaryLinks, onStep, log } = parts;
   const former = await resolver.read();
   const version = await resolver.publish((layers) => replaceLayer(layers, next.layerVersionArn), signal);
   const isOther = former.version !== undefined && !former.layers.includes(next.layerVersionArn);
@@ -19,9 +19,10 @@ export async function switchRelease(next: Pointer, parts: UpdateToolsDependencie
   // The canary function has tried the layer. A deployment while the cost guard keeps the resolver closed must not fail, nor must the
   // rollback of one.
   if (!verdict) log.warn('No execution of the resolver may start: its new version is not tried', { version });
-  const reason = !verdict ? undefined : verdict.ok ? describeMismatch(verdict.version, next.version) : verdict.reason;
+  const reason = verdict && describeFault(verdict, next.version);
   if (reason !== undefined) throw new Error(`The resolver does not work with yt-dlp ${next.version}: ${reason}`);
   onStep('checked');
+  signal.throwIfAborted();
 
   const move = async () => {
     try {
@@ -34,38 +35,47 @@ export async function switchRelease(next: Pointer, parts: UpdateToolsDependencie
     }
     onStep('pointed');
   };
-  if (!isOther) return move();
-  await withMaintenance(parts, { version: next.version, signal }, move);
+  await (isOther ? withMaintenance(`Updating yt-dlp to ${next.version}`, parts, move) : move());
+  await recordTools(next, parts);
+}
+
+/** What remains of it when the run is killed. */
+const MAINTENANCE_SECONDS = 60;
+
+async function withMaintenance(
+  activity: string,
+  { state, metrics, leaseSeconds = MAINTENANCE_SECONDS, onStep, log }: ToolsUpdate,
+  work: () => Promise<void>,
+): Promise<void> {
+  const [owner, begun] = [randomUUID(), Date.now()];
+  // Refused while the lease of a killed run lasts, which says the same.
+  await state.takeMaintenance({ activity, owner, expiresAt: Math.floor(begun / 1000) + leaseSeconds });
+  onStep('maintained');
+  try {
+    await work();
+  } finally {
+    metrics.maintained((Date.now() - begun) / 1000);
+    // It ends by itself, and the result or the error of the work matters more.
+    await state.endMaintenance(owner).catch((error) => log.warn('Failed to end the maintenance', { error }));
+  }
   onStep('cleared');
 }
 
-/** Makes the code of this deployment live without tools: the resolver answers that the instance is in maintenance. */
-export async function switchWithoutTools({ resolver }: UpdateToolsDependencies, signal: AbortSignal): Promise<void> {
-  await resolver.switchTo(await resolver.publish((layers) => layers, signal));
-}
-
-function withMaintenance(
-  { state, metrics, leaseSeconds = LEASE_SECONDS, onStep, log }: UpdateToolsDependencies,
-  { version, signal }: { readonly version: string; readonly signal: AbortSignal },
-  work: () => Promise<void>,
+/** Records the release in the table, unless it is there, and its age. */
+export async function recordTools(
+  { version, publishedAt }: Pointer,
+  { state, metrics, onStep }: ToolsUpdate,
 ): Promise<void> {
-  const [owner, activity, begun] = [randomUUID(), `Updating yt-dlp to ${version}`, Date.now()];
-  const lease = {
-    take: (expiresAt: number) => {
-      // Recorded at each renewal, so that a long maintenance shows while it lasts.
-      metrics.maintained((Date.now() - begun) / 1000);
-      return state.takeMaintenance({ activity, owner, expiresAt });
-    },
-    end: () => state.endMaintenance(owner),
-    ttlSeconds: leaseSeconds,
-    // Only a killed run can still hold it.
-    maxWaitMs: 2 * leaseSeconds * 1000,
-  };
-  return withLease({ ...lease, signal, log }, (held) => {
-    onStep('maintained');
-    held.throwIfAborted();
-    return work();
+  metrics.age(getAgeInHours(version, Date.now()));
+  if ((await state.getTools())?.ytDlp === version) return;
+  await state.putTools({
+    ytDlp: version,
+    // Part of the image of the stream task, whose build verifies the hash that is pinned in the sources.
+    ffmpeg: 'of the image',
+    verifiedBy: { ytDlp: 'signature', ffmpeg: 'registry' },
+    installedAt: publishedAt,
   });
+  onStep('recorded');
 }
 
 function throwBoth(error: unknown, second: unknown): never {

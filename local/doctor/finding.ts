@@ -1,5 +1,5 @@
 /** `ok`, `warning`: works, but has a consequence to know about, `problem`: the service or a part of it does not work. */
-export type Severity = 'ok' | 'warning' | 'problem';
+type Severity = 'ok' | 'warning' | 'problem';
 
 /** What a check found, in one line, with what to do unless it is ok. */
 export interface Finding {

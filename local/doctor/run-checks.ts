@@ -4,7 +4,7 @@ import { checkFolders } from './machine.ts';
 import { checkExposure, checkOutgoing } from './network.ts';
 import { checkTools } from './programs.ts';
 
-export interface DoctorOptions {
+interface DoctorOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Names in `.env` that are not settings. */
   readonly unknownVariables: readonly string[];

@@ -35,3 +35,14 @@ export const clientOfRequest = ({ socket, headers }: IncomingMessage, trustedPro
     forwardedFor: headers['x-forwarded-for']?.toString(),
     trustedProxies,
   });
+
+/** In both forms in which hosts read headers. One that a client sent is removed: it is trusted behind the front. */
+export function setHeader(request: IncomingMessage, name: string, value: string | undefined): void {
+  if (value === undefined) {
+    delete request.headers[name];
+    delete request.headersDistinct[name];
+  } else {
+    request.headers[name] = value;
+    request.headersDistinct[name] = [value];
+  }
+}

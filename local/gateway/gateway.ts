@@ -5,12 +5,10 @@ import { ClientDisconnected } from '../../core/errors/index.ts';
 import { clientAddress, renderJson } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { Event, Handler, Result } from '../../lambdas/middleware/index.ts';
+import { basePathOf } from './proxies.ts';
 
-export interface GatewayOptions {
-  /** By path, case-insensitive; one that ends in `*` matches every path with that prefix. */
-  readonly routes: ReadonlyMap<string, Handler>;
-  /** For every other path. */
-  readonly fallback: Handler;
+interface GatewayOptions {
+  readonly handler: Handler;
   /** Proxies in front whose entry in X-Forwarded-For is trusted. @default 0 */
   readonly trustedProxies?: number;
   readonly log: Log;
@@ -34,12 +32,9 @@ export function isStreamPath(url: string): boolean {
 export type Gateway = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Runs Lambda handlers on one machine: converts requests to events of an HTTP API, and results to responses. */
-export function createGateway({ routes, fallback, trustedProxies, log }: GatewayOptions): Gateway {
-  const route = createRouter(routes, fallback);
-
+export function createGateway({ handler, trustedProxies, log }: GatewayOptions): Gateway {
   const invoke = async (request: IncomingMessage, body: string | undefined, signal: AbortSignal): Promise<Result> => {
     try {
-      const handler = route(request.url ?? '/');
       return await handler(toEvent(request, body, trustedProxies), { signal } as never);
     } catch (error) {
       log.error('Handler failed', { error });
@@ -99,17 +94,6 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
   return chunks.length > 0 ? Buffer.concat(chunks, Math.min(length, MAX_BODY_BYTES + 1)).toString() : undefined;
 }
 
-function createRouter(routes: ReadonlyMap<string, Handler>, fallback: Handler) {
-  const byPath = new Map(Array.from(routes, ([path, handler]) => [path.toLowerCase(), handler]));
-  const prefixes = [...byPath].filter(([path]) => path.endsWith('*'));
-
-  return (url: string): Handler => {
-    const [path = ''] = url.toLowerCase().split('?', 1);
-    if (!path.endsWith('*') && byPath.has(path)) return byPath.get(path) ?? fallback;
-    return prefixes.find(([prefix]) => path.startsWith(prefix.slice(0, -1)))?.[1] ?? fallback;
-  };
-}
-
 /** A request as an HTTP API passes it to a function (payload format 2.0), as far as functions read it. */
 function toEvent(request: IncomingMessage, body: string | undefined, trustedProxies = 0): Event {
   const { method = 'GET', url = '/', headersDistinct, socket } = request;
@@ -124,7 +108,12 @@ function toEvent(request: IncomingMessage, body: string | undefined, trustedProx
     rawQueryString,
     headers,
     ...(body !== undefined && { body, isBase64Encoded: false }),
-    requestContext: { requestId: randomUUID(), timeEpoch: Date.now(), http: { method, sourceIp } },
+    requestContext: {
+      requestId: randomUUID(),
+      timeEpoch: Date.now(),
+      http: { method, sourceIp },
+      basePath: basePathOf(request),
+    },
   };
 }
 

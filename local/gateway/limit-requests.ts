@@ -6,7 +6,7 @@ import type { Settings } from '../../core/config/index.ts';
 import { clientOf, corsHeaders, networkOf } from '../../core/http/index.ts';
 import { answerProblem, clientOfRequest } from './exchange.ts';
 
-export interface RequestLimitOptions
+interface RequestLimitOptions
   extends Pick<Settings, 'maxRequestsPerClient' | 'maxStreamsPerClient' | 'trustedProxies' | 'corsAllowedOrigins'> {
   /** Milliseconds on a monotonic clock. */
   readonly now?: () => number;

@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os';
 import type { Settings } from '../../core/config/index.ts';
 import { isLoopback } from './request-authority.ts';
 
-export interface ReachableUrlOptions extends Pick<Settings, 'publicUrl' | 'allowedHosts' | 'port'> {
+interface ReachableUrlOptions extends Pick<Settings, 'publicUrl' | 'allowedHosts' | 'port' | 'basePath'> {
   /** The address that the service listens on. */
   readonly host: string;
 }
@@ -12,14 +12,14 @@ export interface ReachableUrlOptions extends Pick<Settings, 'publicUrl' | 'allow
  * on and answers. Undefined without one.
  */
 export function reachableUrl(
-  { publicUrl, allowedHosts, host, port }: ReachableUrlOptions,
+  { publicUrl, allowedHosts, host, port, basePath }: ReachableUrlOptions,
   interfaces = networkInterfaces(),
 ): string | undefined {
   if (publicUrl) return publicUrl;
   const address = host === '0.0.0.0' || host === '::' ? networkAddress(interfaces) : host;
   if (!address || isLoopback(address)) return undefined;
   if (allowedHosts.length > 0 && !allowedHosts.includes(address)) return undefined;
-  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}${basePath}`;
 }
 
 /** The first address of this machine in a network, of IPv4: devices type it, and it has no zone. */

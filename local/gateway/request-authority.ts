@@ -2,12 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Problem, problems } from '../../core/api/index.ts';
 import type { Settings } from '../../core/config/index.ts';
 import { answerProblem } from './exchange.ts';
+import { withoutBasePath } from './proxies.ts';
 
 /**
- * Prepares a request for routing: its target becomes a path. A request for another host is answered here.
+ * Prepares a request for routing: its target becomes a path, without the base path. A request for another host is answered here.
  * @returns false when the response has been sent
  */
-export type AcceptRequest = (request: IncomingMessage, response: ServerResponse) => boolean;
+type AcceptRequest = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?|\[?::ffff:127(?:\.\d{1,3}){3}\]?)$/i;
@@ -52,9 +53,10 @@ export function createAcceptRequest({ host, allowedHosts }: Pick<Settings, 'host
 
   return (request, response) => {
     const problem = check(request);
-    if (!problem) return true;
-    answerProblem({ request, response }, problem, { connection: 'close' });
-    return false;
+    if (problem) answerProblem({ request, response }, problem, { connection: 'close' });
+    const location = problem ? undefined : withoutBasePath(request);
+    if (location !== undefined) response.writeHead(302, { location, 'content-length': 0 }).end();
+    return !problem && location === undefined;
   };
 }
 

@@ -12,9 +12,9 @@ import {
   mergeVary,
   NO_ACCESS_KEY,
 } from '../../core/http/index.ts';
-import { answerProblem, clientOfRequest } from './exchange.ts';
+import { answerProblem, clientOfRequest, setHeader } from './exchange.ts';
 
-export interface AccessOptions extends Pick<Settings, 'corsAllowedOrigins' | 'trustedProxies'> {
+interface AccessOptions extends Pick<Settings, 'corsAllowedOrigins' | 'trustedProxies'> {
   /** SHA-256 of each access key. None: the instance is open. */
   readonly hashes: readonly string[];
   /** Whether a request is for the page. */
@@ -26,7 +26,7 @@ export interface AccessOptions extends Pick<Settings, 'corsAllowedOrigins' | 'tr
  * `ACCESS_HEADER` for the parts behind it. The edge function does the same in AWS (`viewer-request.js`).
  * @returns false when the response has been sent
  */
-export type RequireAccess = (request: IncomingMessage, response: ServerResponse) => boolean;
+type RequireAccess = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /** Before and behind the key of a stream path. */
 const STREAM_PATHS = operations
@@ -110,15 +110,4 @@ function matchStream(url: string): StreamPath | undefined {
     if (before !== undefined && key !== undefined) return { before, key, behind };
   }
   return undefined;
-}
-
-/** In both forms in which hosts read headers. One that a client sent is removed: it is trusted behind the front. */
-function setHeader(request: IncomingMessage, name: string, value: string | undefined): void {
-  if (value === undefined) {
-    delete request.headers[name];
-    delete request.headersDistinct[name];
-  } else {
-    request.headers[name] = value;
-    request.headersDistinct[name] = [value];
-  }
 }

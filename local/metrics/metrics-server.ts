@@ -7,9 +7,9 @@ import { createAcceptRequest } from '../gateway/index.ts';
 import { listen } from '../process/index.ts';
 import type { Rendering } from './service-metrics.ts';
 
-export type MetricsServerSettings = Pick<Settings, 'metricsHost' | 'metricsPort' | 'allowedHosts'>;
+type MetricsServerSettings = Pick<Settings, 'metricsHost' | 'metricsPort' | 'allowedHosts'>;
 
-export interface MetricsServer {
+interface MetricsServer {
   readonly port: number;
   close(): Promise<void>;
 }

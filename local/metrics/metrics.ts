@@ -20,8 +20,6 @@ export interface ServiceMetrics {
   watchAddresses(egress: Pick<Egress, 'blockedAddresses'>): void;
   /** Reports how links are given to yt-dlp from now on. */
   setYtDlpMode(mode: YtDlpMode): void;
-  /** Stops to serve them, and releases the port. */
-  close(): Promise<void>;
   /** Counts streams and the bytes sent. */
   readonly observer: StreamObserver;
 }
@@ -34,7 +32,6 @@ export const noMetrics: ServiceMetrics = {
   watchTools: () => undefined,
   watchAddresses: () => undefined,
   setYtDlpMode: () => undefined,
-  close: async () => undefined,
   observer: noopObserver,
 };
 

@@ -17,14 +17,7 @@ export async function openMetrics(
     import('./metrics-server.ts'),
   ]);
   const metrics = createServiceMetrics(version, settings);
-  const server = await startMetricsServer(metrics, settings, log);
-  const { port } = server;
-  let closed: Promise<void> | undefined;
-  const close = () => {
-    closed ??= server.close();
-    return closed;
-  };
-  shutdown.defer(close);
+  const { port } = shutdown.own(await startMetricsServer(metrics, settings, log));
   log.info('Metrics are served', { host: settings.metricsHost, port });
-  return { ...metrics, close };
+  return metrics;
 }

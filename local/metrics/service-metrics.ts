@@ -5,6 +5,7 @@ import type { Settings } from '../../core/config/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { Resolved } from '../../core/resolve/index.ts';
 import { runningFfmpegs } from '../../stream-service/ffmpeg/index.ts';
+import { createStreamCounter } from '../../stream-service/sessions/index.ts';
 import { operationOf, type ServiceMetrics } from './metrics.ts';
 
 /** The metrics in the text format of Prometheus. */
@@ -33,7 +34,7 @@ const OUTCOMES = new Map([
 export function createServiceMetrics(
   version: string,
   { maxStreams, maxFfmpeg }: Pick<Settings, 'maxStreams' | 'maxFfmpeg'>,
-): Omit<ServiceMetrics, 'close'> & Rendering {
+): ServiceMetrics & Rendering {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -78,10 +79,9 @@ export function createServiceMetrics(
     '1 while links are resolved by one process of yt-dlp each, because the warm worker does not fit; else 0.',
   );
 
-  const running = new Set<() => number>();
-  let endedStreamsBytes = 0;
+  const streams = createStreamCounter();
   const figures: readonly [name: string, help: string, read: () => number][] = [
-    ['reelay_streams_running', 'Streams in progress.', () => running.size],
+    ['reelay_streams_running', 'Streams in progress.', streams.running],
     ['reelay_streams_limit', 'Streams at once (MAX_STREAMS).', () => maxStreams],
     ['reelay_ffmpeg_limit', 'FFmpeg processes at once (MAX_FFMPEG).', () => maxFfmpeg],
     ['reelay_ffmpeg_running', 'FFmpeg processes in progress.', runningFfmpegs],
@@ -90,9 +90,7 @@ export function createServiceMetrics(
     gauge(name, help, [], function collect() {
       this.set(read());
     });
-  total('reelay_sent_bytes_total', 'Bytes sent by streams, response heads included.', () =>
-    [...running].reduce((sum, bytesSent) => sum + bytesSent(), endedStreamsBytes),
-  );
+  total('reelay_sent_bytes_total', 'Bytes sent by streams, response heads included.', streams.bytes);
   total('reelay_received_bytes_total', 'Bytes received from sources, TLS and heads included.', receivedBytes);
 
   /** A counter whose value is kept elsewhere. */
@@ -170,12 +168,8 @@ export function createServiceMetrics(
     setYtDlpMode: (mode) => processPerLink.set(mode === 'process-per-link' ? 1 : 0),
     observer: {
       onStreamStart(bytesSent) {
-        running.add(bytesSent);
         streamsStarted.inc();
-        return () => {
-          running.delete(bytesSent);
-          endedStreamsBytes += bytesSent();
-        };
+        return streams.onStreamStart(bytesSent);
       },
       onFfmpegFailure: () => ffmpegFailures.inc(),
       onConversion: (format) => conversions.inc({ format }),

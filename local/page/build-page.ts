@@ -12,7 +12,7 @@ const STAMP = '.built-from';
 /** A failed build is reported with this much of its output. */
 const MAX_ERROR_CHARACTERS = 500;
 
-export interface BuildPageOptions {
+interface BuildPageOptions {
   /** @default dist/web */
   readonly outDir?: string;
   /** Aborts a running build and removes its output. */

@@ -1,10 +1,11 @@
+import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { problems, SECURITY_TEXT_PATH, securityText } from '../../core/api/index.ts';
 import { messageOf } from '../../core/errors/index.ts';
 import { matchesEntityTag } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import headers from '../../web/security-headers.json' with { type: 'json' };
-import { answerProblem } from '../gateway/index.ts';
+import { answerProblem, basePathOf, isIngress } from '../gateway/index.ts';
 import { type Encoded, loadPageFiles, type PageFile } from './page-files.ts';
 
 /** The web page on one machine. */
@@ -26,9 +27,20 @@ export interface PageOptions {
 
 type Files = ReadonlyMap<string, PageFile>;
 
+/** Home Assistant shows the page in a frame of its own origin. */
+const FRAMED = {
+  ...headers,
+  'Content-Security-Policy': headers['Content-Security-Policy'].replace(
+    "frame-ancestors 'none'",
+    "frame-ancestors 'self'",
+  ),
+  'X-Frame-Options': 'SAMEORIGIN',
+};
 /** Sent with status 404, never at its own path. */
 const NOT_FOUND = '/not-found';
 const RETRY_SECONDS = 2;
+/** Also a file of the page, once it is built. */
+const NOTICE_STYLE = '/problems.css';
 
 /** Serves the page from memory when it has been built; until then a notice with 503. */
 export function createPage({ built, securityContacts = [], log }: PageOptions): Page {
@@ -52,19 +64,21 @@ export function createPage({ built, securityContacts = [], log }: PageOptions): 
       // No page reads a body: it is discarded.
       request.resume();
       const path = pathOf(request.url ?? '/') ?? '';
-      for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+      const policies = isIngress(request) ? FRAMED : headers;
+      for (const [name, value] of Object.entries(policies)) response.setHeader(name, value);
       if (request.method !== 'GET' && request.method !== 'HEAD') {
         response.shouldKeepAlive = false;
         return answerProblem({ request, response }, problems.methodNotAllowed('GET, HEAD'));
       }
       if (path === SECURITY_TEXT_PATH && securityContacts.length > 0)
         return sendSecurityText(response, securityContacts);
-      if (!files) return sendNotice(response, hasFailed ? FAILED : BUILDING);
+      if (!files && path === NOTICE_STYLE) return void sendNoticeStyle(response);
+      if (!files) return sendNotice(request, response, hasFailed ? FAILED : BUILDING);
       const found = path === NOT_FOUND ? undefined : files.get(path);
       const missing = files.get(NOT_FOUND);
       if (found) sendFile(request, response, found);
       else if (missing) sendMissing(request, response, missing);
-      else sendNotice(response, MISSING);
+      else sendNotice(request, response, MISSING);
     },
   };
 }
@@ -102,10 +116,13 @@ function sendSecurityText(response: ServerResponse, contacts: readonly string[])
 }
 
 function sendMissing(request: IncomingMessage, response: ServerResponse, file: PageFile): void {
-  const [coding, { body }] = encodingFor(file, request.headers['accept-encoding']);
+  const base = basePathOf(request);
+  const [coding, { body }] = encodingFor(file, base ? 'identity' : request.headers['accept-encoding']);
   response.setHeader('cache-control', 'no-store');
   response.setHeader('vary', 'Accept-Encoding');
-  sendBody(response, { status: 404, type: file.type, coding, body });
+  // At any depth, its links begin at the root.
+  const linked = base ? Buffer.from(body.toString().replaceAll('="/', `="${base}/`)) : body;
+  sendBody(response, { status: 404, type: file.type, coding, body: linked });
 }
 
 interface Body {
@@ -147,10 +164,18 @@ const FAILED: Notice = {
 };
 const MISSING: Notice = { status: 404, title: 'Page not found', text: 'There is no page at this address.' };
 
-function sendNotice(response: ServerResponse, { status, title, text }: Notice): void {
+function sendNotice(request: IncomingMessage, response: ServerResponse, { status, title, text }: Notice): void {
   const refresh = status === 503 ? `<meta http-equiv="refresh" content="${RETRY_SECONDS}">` : '';
-  const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">${refresh}<title>${title}</title></head><body><h1>${title}</h1><p>${text}</p></body></html>`;
+  const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><link rel="stylesheet" href="${basePathOf(request)}${NOTICE_STYLE}">${refresh}<title>${title}</title></head><body><main><h1>${title}</h1><p>${text}</p></main></body></html>`;
   response.setHeader('cache-control', 'no-store');
   if (status === 503) response.setHeader('retry-after', RETRY_SECONDS);
   sendBody(response, { status, type: 'text/html; charset=utf-8', body: Buffer.from(html) });
+}
+
+/** From the sources of the page: where it is built, they are there. */
+async function sendNoticeStyle(response: ServerResponse): Promise<void> {
+  const file = new URL(`../../web/public${NOTICE_STYLE}`, import.meta.url);
+  const body = await readFile(file).catch(() => Buffer.of());
+  response.setHeader('cache-control', 'no-store');
+  sendBody(response, { type: 'text/css; charset=utf-8', body });
 }

@@ -25,7 +25,7 @@ export async function listen(server: Server, { variable, ...address }: Address):
         ? `The address ${host}:${port} cannot be used: ${message}`
         : variable === undefined
           ? `The address ${host}:${port} is taken`
-          : `Port ${port} is taken: ${variable}=${await findFreePort(host, port)} npm start`,
+          : `Port ${port} is taken: set ${variable}=${await findFreePort(host, port)}`,
       { cause: error },
     );
   }

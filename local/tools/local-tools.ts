@@ -15,7 +15,7 @@ import { checkLinks } from '../../core/resolve/index.ts';
 import type { State } from '../../core/state/index.ts';
 import { createMaintenanceKeeper } from './maintenance.ts';
 
-export interface LocalToolsOptions {
+interface LocalToolsOptions {
   readonly settings: Settings;
   readonly state: State;
   readonly egress: Egress;
@@ -34,7 +34,7 @@ export interface ToolsInPlace {
 }
 
 /** The tools of this machine: installed at the start, updated on a schedule, with a maintenance record in the table. */
-export interface LocalTools extends Pick<Tools, 'ytDlp' | 'ffmpeg' | 'update'> {
+interface LocalTools extends Pick<Tools, 'ytDlp' | 'ffmpeg' | 'update'> {
   /** Waits for the check of what is installed. @throws InMaintenance once something is fetched or checked for longer */
   inPlace(): Promise<void>;
   /** The step of an install or update that runs at the moment. */

@@ -6,7 +6,7 @@ const LEASE_SECONDS = 60;
 const RENEW_INTERVAL_MS = 20_000;
 
 /** The maintenance lease of this machine: held from the first activity until `leave`. */
-export interface MaintenanceKeeper {
+interface MaintenanceKeeper {
   /** Ends a lease left by a crashed process, whatever its expiry. To be called at the start, before any activity. */
   takeOver(): Promise<void>;
   /** Sets the activity. The first call takes the lease, so that an update check without a result takes none. */

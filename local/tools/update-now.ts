@@ -3,7 +3,7 @@ import type { Settings } from '../../core/config/index.ts';
 import { createEgress } from '../../core/egress/index.ts';
 import { toToolsOptions } from './local-tools.ts';
 
-export interface UpdateNowOptions {
+interface UpdateNowOptions {
   readonly settings: Settings;
   readonly onProgress: (activity: Activity) => void;
   readonly signal: AbortSignal;
@@ -11,7 +11,7 @@ export interface UpdateNowOptions {
 }
 
 /** The result of an update on demand, in lines for the operator. */
-export interface UpdateNowOutcome {
+interface UpdateNowOutcome {
   /** The installed version, one line per tool. */
   readonly inPlace: readonly string[];
   /** Which updates failed and why; the installed versions stay. */

@@ -3,7 +3,7 @@ import type { createPacedRequests } from '../../test/contract/paced-requests.ts'
 import type { ReceivedResponse } from '../../test/support/request.ts';
 
 /** A link of which the beginning of the first rendition was read. */
-export interface StreamedLink {
+interface StreamedLink {
   readonly site: string;
   readonly seconds: number;
   /** Why it was not streamed, such as `415 bot-check`. */

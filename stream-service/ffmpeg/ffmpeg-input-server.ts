@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline, type Readable, type Writable } from 'node:stream';
-import { type ByteRange, decideRange, formatContentRange } from '../../core/http/index.ts';
-import type { FileSource, SegmentedSource, Source, TrackSelection } from '../source/index.ts';
+import type { FileSource, SegmentedSource, Source, TrackSelection } from '@reelay/source';
+import { type ByteRange, decideRange, formatContentRange } from '@reelay/source/request-headers';
 import { INPUT_LIMIT_OPTIONS } from './process-limits.ts';
 import { createReadWindows, type ReadWindows } from './read-windows.ts';
 
@@ -121,12 +121,9 @@ async function respond(entry: Entry, request: IncomingMessage, response: ServerR
   entry.responses.add(response);
   response.once('close', () => entry.responses.delete(response));
   const source = await entry.source.catch(() => undefined);
-  if (!source || response.destroyed) response.destroy();
-  else if (!source.needsRemux) sendFile(entry, source, request, response);
-  else {
-    response.writeHead(200);
-    send(entry, source.readFrom(0).stream, response);
-  }
+  // Segments are written to a pipe.
+  if (!source || source.needsRemux || response.destroyed) response.destroy();
+  else sendFile(entry, source, request, response);
 }
 
 function sendFile(entry: Entry, source: FileSource, request: IncomingMessage, response: ServerResponse): void {
@@ -165,7 +162,7 @@ function segmentInput(source: SegmentedSource, { index = 0, selection }: ServeOp
     failed: failed.signal,
     writeTo(pipe) {
       target = pipe;
-      send({ failed }, source.readFrom(0, selection).stream, pipe);
+      send({ failed }, source.readAll(selection), pipe);
     },
     close: () => void target?.destroy(),
   };

@@ -8,7 +8,7 @@ import { type FfmpegInput, FIRST_INPUT_DESCRIPTOR } from './ffmpeg-input-server.
 import { LIMIT_OPTIONS } from './process-limits.ts';
 import { checkSandbox, sandboxCommand } from './sandbox.ts';
 
-export interface FfmpegOptions {
+interface FfmpegOptions {
   /** Path of the executable. */
   readonly path: string;
   /** Arguments between the common flags and the output, `pipe:1`. */
@@ -177,7 +177,7 @@ function lowerPriority({ pid }: ChildProcess, niceness: number): void {
 /** @throws InMaintenance while FFmpeg is not installed, with the activity in progress */
 export type RequireFfmpeg = () => Promise<Ffmpeg>;
 
-export interface RequireFfmpegDependencies {
+interface RequireFfmpegDependencies {
   /** Absent until the first install is done. */
   readonly ffmpeg: () => Ffmpeg | undefined;
   /** The activity in progress, if any. */

@@ -1,3 +1,4 @@
+import { predictRange } from '@reelay/source/request-headers';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import {
   operations,
@@ -15,7 +16,6 @@ import {
   corsHeaders,
   mergeVary,
   ownJobId,
-  predictRange,
   preflightHeaders,
   signerFor,
 } from '../../core/http/index.ts';
@@ -35,7 +35,7 @@ import type { Segments } from '../segments/index.ts';
 import type { StreamSession, StreamSessions } from '../sessions/index.ts';
 import { archiveProgressRoute } from './archive-progress.ts';
 import { createSendEvents } from './event-streams.ts';
-import { createReplyProblem, MAX_HEADER_BYTES, respondToClientError } from './problem-reply.ts';
+import { createReplyProblem, MAX_HEADER_BYTES, nameSubject, respondToClientError } from './problem-reply.ts';
 import { segmentsRoute } from './segments.ts';
 import type { StalledClients } from './send-body.ts';
 import { isKnown, type Named, responseHeaders, sendNotModified, sendRepresentation } from './send-representation.ts';
@@ -144,6 +144,13 @@ interface Route {
   Querystring: Query;
 }
 
+/** What a key names. */
+interface Subject extends Named {
+  /** An archive has neither. */
+  readonly resource: Named['resource'] & Partial<Pick<KeyedRendition['resource'], 'origin'>>;
+  readonly rendition?: Pick<KeyedRendition['rendition'], 'label'>;
+}
+
 /** GET and HEAD of the Stream endpoints: find the rendition, open a session and the representation, send it. */
 function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependencies): void {
   const { find, sessions, outputs, segments, stalledClients, log } = dependencies;
@@ -165,7 +172,7 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
    * @param planFor plans the output; `ownJob` names a job among those of the access key
    */
   const route =
-    <Found extends Named>(
+    <Found extends Subject>(
       findByKey: (key: string) => Promise<Found>,
       planFor: (
         found: Found,
@@ -180,6 +187,7 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
         const selection = readSelection(operationId, request.query);
         const { key, file = '' } = request.params;
         const found = await findByKey(key);
+        nameSubject(request, found.resource.origin?.url, found.rendition?.label);
         const accessHeader = accessHeaderOf(request);
         const signKey = signerFor(accessHeader);
         const ownJob = (jobId: string) => ownJobId(jobId, accessHeader);
@@ -224,8 +232,8 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
       const { resource, ...applied } = await segments.apply(found.resource, selection);
       return planOutput({ ...found, resource }, { route, ...selection, ...applied });
     };
-  const planHls = (found: KeyedRendition, { audio, entity }: Selection, name: string) =>
-    planOutput(found, { route: 'Hls', file: { name, entity }, audio });
+  const planHls = (found: KeyedRendition, selection: Selection, file: string) =>
+    planOutput(found, { route: 'Hls', ...selection, file });
   const routes: Readonly<Record<StreamOperationId, (operationId: StreamOperationId) => void>> = {
     Media: route(find.rendition, planMedia('Media')),
     Combined: route(find.rendition, planMedia('Combined')),

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import { EVENT_STREAM_HEADERS, parseJobId, progressEvent, waitingSince } from '../../core/api/index.ts';
-import { NotFound } from '../../core/errors/index.ts';
 import { accessHeaderOf, ownJobId } from '../../core/http/index.ts';
 import type { ArchiveProgress } from '../../core/state/index.ts';
 import type { ArchiveJobs } from '../outputs/index.ts';
@@ -10,7 +9,7 @@ interface ProgressRequest {
   Params: { jobId: string };
 }
 
-export interface ArchiveProgressDependencies {
+interface ArchiveProgressDependencies {
   readonly archiveJobs: Pick<ArchiveJobs, 'watch'>;
   readonly sendEvents: SendEvents;
 }
@@ -22,22 +21,16 @@ export function archiveProgressRoute(
   { archiveJobs, sendEvents }: ArchiveProgressDependencies,
 ): void {
   app.head<ProgressRequest>(path, async (request, reply) => {
-    requireJobId(request.params.jobId);
+    parseJobId(request.params.jobId);
     return reply.headers(EVENT_STREAM_HEADERS).send();
   });
 
   app.get<ProgressRequest>(path, async (request, reply) => {
-    const jobId = ownJobId(requireJobId(request.params.jobId), accessHeaderOf(request));
+    const jobId = ownJobId(parseJobId(request.params.jobId), accessHeaderOf(request));
     const since = waitingSince(request.headers['last-event-id']?.toString(), Date.now());
     const left = new AbortController();
     return sendEvents(request, reply, left, eventsOf(archiveJobs.watch(jobId, since, left.signal)));
   });
-}
-
-function requireJobId(text: string): string {
-  const jobId = parseJobId(text);
-  if (jobId === undefined) throw new NotFound('The id is blank');
-  return jobId;
 }
 
 async function* eventsOf(changes: AsyncIterable<ArchiveProgress | undefined>): AsyncGenerator<string | undefined> {

@@ -4,8 +4,17 @@ import { createProblem, type Problem, problems, toStreamProblem } from '../../co
 import { mergeVary, renderJson } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 
+/** What a request asks for, in the log of its failure. */
+const subjects = new WeakMap<FastifyRequest, { readonly site: string; readonly format: string | undefined }>();
+
+/** Names the site and the format of a request in the log of its failure. */
+export function nameSubject(request: FastifyRequest, url = '', format?: string): void {
+  const site = URL.parse(url)?.hostname;
+  if (site) subjects.set(request, { site, format });
+}
+
 /** Answers a failure with its Problem, and logs those that concern the operator. */
-export type ReplyProblem = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
+type ReplyProblem = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
 
 /** The one place of this host where failures become responses. */
 export function createReplyProblem(log: Log): ReplyProblem {
@@ -27,9 +36,10 @@ function fromFramework(error: unknown): Problem | undefined {
   return typeof status === 'number' && status < 500 ? problems.notFound(error) : undefined;
 }
 
-function logProblem(log: Log, { details, cause }: Problem, { method, routeOptions, raw }: FastifyRequest): void {
+function logProblem(log: Log, { details, cause }: Problem, request: FastifyRequest): void {
+  const { method, routeOptions, raw } = request;
   if (details.status < 500 || details.status === 503 || raw.destroyed) return;
-  const fields = { status: details.status, method, route: routeOptions.url, error: cause };
+  const fields = { status: details.status, method, route: routeOptions.url, ...subjects.get(request), error: cause };
   if (details.status === 502) log.warn('Opening a stream failed', fields);
   else log.error('Request failed', fields);
 }

@@ -1,6 +1,6 @@
 import { createRateLimit } from '@reelay/concurrency';
 
-export interface RoundRobinOptions {
+interface RoundRobinOptions {
   /** Bytes that all members together move in one turn of the event loop. */
   readonly turnBytes: number;
   /** Bytes that one member, or one client beside others, moves in one turn. */
@@ -26,7 +26,7 @@ export interface RoundRobin {
   giveWayTo(client: string): () => void;
 }
 
-export interface Member {
+interface Member {
   /** Charges bytes to the member. True: its share is used up, `wait` for the next turn. Never for the only member. */
   charge(bytes: number): boolean;
   /** Whether bytes may be moved in this turn: its own are not used up, nor are those of the client. */

@@ -17,7 +17,7 @@ export function giveWayTo(client: string, response: ServerResponse): void {
   response.once('close', ALL_BODIES.giveWayTo(client));
 }
 
-export interface SendBodyOptions {
+interface SendBodyOptions {
   /** Whose share of each turn is used. */
   readonly client: string;
   /** @default those of this process */
@@ -87,7 +87,7 @@ export function sendBody(
   finished(response, () => body.destroy());
 }
 
-export interface StalledClientsOptions {
+interface StalledClientsOptions {
   /** How long a client may accept no byte. @default 60000 */
   readonly timeoutMs?: number;
 }

@@ -1,22 +1,15 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { finished } from 'node:stream';
+import { firstBytes } from '@reelay/source';
+import { type ByteRange, decideRange, formatContentRange } from '@reelay/source/request-headers';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { problems, type StreamOperationId } from '../../core/api/index.ts';
 import { UpstreamError } from '../../core/errors/index.ts';
-import {
-  type ByteRange,
-  contentDisposition,
-  decideRange,
-  formatContentRange,
-  matchesEntityTag,
-  namingOf,
-  type SignKey,
-} from '../../core/http/index.ts';
+import { contentDisposition, matchesEntityTag, namingAs, namingOf, type SignKey } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { Resource } from '../../core/state/index.ts';
 import { type Representation, type RepresentationHead, toReadError } from '../outputs/index.ts';
 import type { StreamSession } from '../sessions/index.ts';
-import { firstBytes } from '../source/index.ts';
 import { type StalledClients, sendBody } from './send-body.ts';
 
 /**
@@ -58,9 +51,7 @@ export function responseHeaders(
   const isCacheable = !isLive && size !== undefined && isKept;
   const isForAll = fileName === undefined && !hasSkips;
   const naming =
-    fileName === undefined
-      ? namingOf({ title, author }, { partTitle, version }, head)
-      : { title: fileName, author: null };
+    fileName === undefined ? namingOf({ title, author }, { partTitle, version }, head) : namingAs(fileName);
   return {
     'content-type': mimeType,
     ...(!isInline && { 'content-disposition': contentDisposition(naming, fileExtension) }),
@@ -91,7 +82,7 @@ export function sendNotModified(reply: FastifyReply, headers: Readonly<Record<st
 /** A path that ends in a key, which is signed where the instance is private. */
 const withSignedKey = (path: string, signKey: SignKey): string => path.replace(/[^/]+$/, signKey);
 
-export interface SendOptions {
+interface SendOptions {
   readonly representation: Representation;
   /** The headers of the whole representation. */
   readonly headersOf: (head: RepresentationHead) => Readonly<Record<string, string>>;

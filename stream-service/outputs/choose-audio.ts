@@ -1,32 +1,21 @@
 import { audioFamily, mp4HoldsAudio, mp4HoldsVideo } from '@reelay/seekable-media/codecs';
-import type { SoundName } from '@reelay/seekable-media/virtual-mp4';
+import { digestOf } from '@reelay/seekable-media/values';
 import { InvalidParameter } from '../../core/errors/index.ts';
-import { digestOf } from '../../core/http/index.ts';
 import { findSound, listSounds, type Sound } from '../../core/resolve/index.ts';
 import { type KeyedRendition, keyOf, type Track } from '../../core/state/index.ts';
 import { refusal, writers } from './writers.ts';
-
-/** A rendition with other audio than its own. */
-export interface ChosenAudio {
-  /** Its key names the bytes, and need not find anything. */
-  readonly found: KeyedRendition;
-  /** Names of the tracks after the video. Absent: all is as it was. */
-  readonly sounds?: readonly SoundName[];
-  /** For file names. Absent: all is as it was. */
-  readonly version?: string;
-}
 
 /** Languages of one file: each is a source that is read side by side with the others. */
 const MAX_SOUNDS = 16;
 const ALL = 'all languages';
 
 /**
- * The rendition with the audio of a language.
+ * The rendition with the audio of a language. Its key names the bytes, and need not find anything.
  * @param wanted a language, `original`, or `all` for a video with every language
  * @param isAlone the audio is sent without the video
  * @throws InvalidParameter when there is none, listing the available languages; UnsupportedRendition when MP4 cannot hold it
  */
-export function chooseAudio(found: KeyedRendition, wanted: string, isAlone: boolean): ChosenAudio {
+export function chooseAudio(found: KeyedRendition, wanted: string, isAlone: boolean): KeyedRendition {
   const [first] = found.tracks;
   if (isAlone || !first.video) return chooseAlone(found, wanted);
   const sounds = listSounds(found);
@@ -34,7 +23,7 @@ export function chooseAudio(found: KeyedRendition, wanted: string, isAlone: bool
   const chosen = isAll && sounds.length > 0 ? sounds : [requireSound(sounds, wanted)];
   const held = mp4HoldsVideo(first.video.codec) ? chosen.filter(isHeld) : [];
   const [only] = chosen;
-  if (chosen.length === 1 && only && isOwn(found, only)) return { found };
+  if (chosen.length === 1 && only && isOwn(found, only)) return found;
   if (held.length === 0) throw refusal(writers.mp4, 'source');
   return withSounds(found, held, isAll ? ALL : (only?.name ?? ''));
 }
@@ -47,7 +36,7 @@ export function chooseAllFiles(
   found: KeyedRendition,
   isAnyCodec: boolean,
   isFile: (track: Track) => boolean,
-): ChosenAudio | undefined {
+): KeyedRendition | undefined {
   const familyOf = ({ audio }: Track) => audioFamily(audio?.codec ?? 'aac');
   const own = found.tracks.find(({ audio }) => audio);
   const ownFamily = own ? familyOf(own) : 'aac';
@@ -61,13 +50,13 @@ const isHeld = ({ track }: Sound): boolean => mp4HoldsAudio(track.audio?.codec);
 const isOwn = ({ tracks }: KeyedRendition, { track }: Sound): boolean =>
   tracks.find(({ audio }) => audio)?.formatId === track.formatId;
 
-function chooseAlone(found: KeyedRendition, wanted: string): ChosenAudio {
+function chooseAlone(found: KeyedRendition, wanted: string): KeyedRendition {
   const tracks = found.tracks.filter(({ audio }) => audio).map((track) => ({ ...track, video: null }));
   const { rendition, track, name } = requireSound(listSounds({ ...found, tracks }), wanted);
   const { resource } = found;
   return !rendition || tracks[0]?.formatId === track.formatId
-    ? { found }
-    : { found: { key: keyOf(resource.id, rendition.id), resource, rendition, tracks: [track] }, version: name };
+    ? found
+    : { key: keyOf(resource.id, rendition.id), resource, rendition, tracks: [track], version: name };
 }
 
 function requireSound(sounds: readonly Sound[], wanted: string): Sound {
@@ -79,16 +68,19 @@ function requireSound(sounds: readonly Sound[], wanted: string): Sound {
 }
 
 /** @param sounds the first one plays by itself */
-function withSounds(found: KeyedRendition, sounds: readonly Sound[], version: string): ChosenAudio {
+function withSounds(found: KeyedRendition, sounds: readonly Sound[], version: string): KeyedRendition {
   const { resource, rendition, tracks } = found;
   const [video] = tracks;
   const [only, ...others] = sounds.slice(0, MAX_SOUNDS);
-  if (!only || (others.length === 0 && isOwn(found, only))) return { found };
+  if (!only || (others.length === 0 && isOwn(found, only))) return found;
   const chosen = [only, ...others];
   const ids = [video, ...chosen.map(({ track }) => track)].map(({ formatId }) => formatId);
   const key = keyOf(resource.id, digestOf(['audio', rendition.id, ...ids]));
   return {
-    found: { key, resource, rendition, tracks: [video, ...chosen.map(({ track }) => track)] },
+    key,
+    resource,
+    rendition,
+    tracks: [video, ...chosen.map(({ track }) => track)],
     sounds: chosen.map(({ language, name }) => ({ name, ...(language && { language }) })),
     version,
   };

@@ -2,15 +2,14 @@ import { type AudioFileName, audioFiles } from '@reelay/seekable-media/mp4-clip'
 import { mp4Tags } from '@reelay/seekable-media/mp4-tags';
 import { vorbisComments } from '@reelay/seekable-media/ogg';
 import { TextTooLarge, timedText } from '@reelay/seekable-media/timed-text';
-import type { LayoutExtras, SoundName } from '@reelay/seekable-media/virtual-mp4';
+import { digestOf } from '@reelay/seekable-media/values';
+import type { LayoutExtras } from '@reelay/seekable-media/virtual-mp4';
 import { type ListPlace, recordingText } from '../../core/conversions/index.ts';
 import { UnsupportedRendition } from '../../core/errors/index.ts';
-import { digestOf } from '../../core/http/index.ts';
 import type { KeyedRendition, Resource } from '../../core/state/index.ts';
 import type { Covers } from './picture/index.ts';
 import type { ClipTimes, Opening } from './representation.ts';
-import { type EmbeddedSubtitles, type SelectedSubtitle, selectSubtitle } from './text/index.ts';
-import type { AudioCopy, Writer } from './writers.ts';
+import type { EmbeddedSubtitles, SelectedSubtitle } from './text/index.ts';
 
 /** What an MP4 is to have besides its tracks. */
 export interface PlannedExtras {
@@ -22,25 +21,6 @@ export interface PlannedExtras {
   /** The part that has the tags, for its chapters. Absent: the whole. */
   readonly clip?: ClipTimes;
   readonly subtitle?: SelectedSubtitle;
-  /** The audio, where it is not that of the rendition. */
-  readonly sounds?: readonly SoundName[];
-}
-
-export interface WantedExtras extends Omit<PlannedExtras, 'subtitle' | 'container'> {
-  /** Language of the subtitles to embed. */
-  readonly subtitles?: string;
-}
-
-/** @throws InvalidParameter without subtitles in the language */
-export function planExtras(
-  { resource }: KeyedRendition,
-  { hasTags, listPlace, clip, subtitles, sounds }: WantedExtras,
-  { holds, container }: Writer & Partial<AudioCopy>,
-): PlannedExtras {
-  const named = container && container !== 'm4a' && { container, listPlace };
-  const tags = hasTags && holds.includes('tags') && { hasTags, listPlace, clip };
-  const text = subtitles !== undefined && { subtitle: selectSubtitle(resource, subtitles) };
-  return { ...named, ...tags, ...text, ...(sounds && { sounds }) };
 }
 
 /** Tags and text of a file, with a name that distinguishes them from others; empty: nothing. */
@@ -57,12 +37,12 @@ export interface ExtrasDependencies {
 
 /** Fetches the cover and the text, for HEAD too: its ETag and its length depend on them. @throws what its dependencies throw */
 export async function loadExtras(
-  resource: Resource,
+  { resource, sounds }: KeyedRendition,
   planned: PlannedExtras,
   opening: Pick<Opening, 'session' | 'openSource' | 'isForHead'>,
   { covers, embeddedSubtitles }: ExtrasDependencies,
 ): Promise<LoadedExtras> {
-  const { hasTags, subtitle, sounds } = planned;
+  const { hasTags, subtitle } = planned;
   const [cover, text] = await Promise.all([
     hasTags && covers.find(resource, opening.session),
     subtitle && embeddedSubtitles.find(resource, subtitle, opening),

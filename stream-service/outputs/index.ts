@@ -3,6 +3,7 @@ export {
   createArchiveJobs,
   planArchive,
 } from './archive/index.ts';
+export { createComputedExtents } from './computed-extents.ts';
 export { createFrameStreams } from './encode/index.ts';
 export { createLayoutCaches, NoSuchFile } from './layout/index.ts';
 export { createMux } from './mux/index.ts';

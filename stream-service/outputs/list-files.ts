@@ -1,26 +1,33 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { audioFamily, videoFamily } from '@reelay/seekable-media/codecs';
-import { capabilitiesOf, type KeyedRendition, type Track, type TrackFile } from '../../core/state/index.ts';
-import type { FindFile } from '../source/index.ts';
-import { selectRemuxFormat } from './mux/index.ts';
-import type { Opening, PlannedOutput } from './representation.ts';
+import type { TrackFile } from '@reelay/source/track';
+import { capabilitiesOf, type KeyedRendition, type Track } from '../../core/state/index.ts';
+import type { SourceOpeners } from '../source/index.ts';
+import { FURTHER_WAIT_MS, NoSuchFile } from './layout/index.ts';
+import type { Opening, PlannedOutput, RenditionQuery } from './representation.ts';
+import { remuxContainer } from './writers.ts';
 
 /** Lists of segments by the ids of their formats: as which file each is read. `null`: it makes none, or nobody knows yet. */
 export type ListFiles = ReadonlyMap<string, TrackFile | null>;
 
 /** What is sent is decided once it is known whether some lists of segments are files. */
-export interface ListPlan<Query = unknown> extends PlannedOutput {
+export interface ListPlan extends PlannedOutput {
   readonly kind: 'list';
   readonly found: KeyedRendition;
-  readonly query: Query;
+  readonly query: RenditionQuery;
   /** Those whose file is not known yet. */
   readonly lists: readonly Track[];
+  /** The same of further heights, which are left out where they take longer. They may share tracks with these. */
+  readonly further: readonly Track[];
   /** What is known of others. */
   readonly files: ListFiles;
+  /** Nothing else can be sent. */
+  readonly isNeeded: boolean;
 }
 
 export interface ListDependencies {
   /** @default lists of segments are no files */
-  readonly findFile?: FindFile;
+  readonly findFile?: SourceOpeners['findFile'];
 }
 
 /** Beyond this, the clocks of two tracks are unrelated. */
@@ -36,7 +43,7 @@ const VIDEO_FAMILIES: readonly unknown[] = ['vp9', 'av1'];
 const mayBeFile = (track: Track): boolean =>
   // A segment alone is part of a presentation.
   !track.window?.part &&
-  selectRemuxFormat(track).container === 'mp4' &&
+  remuxContainer(track) === 'mp4' &&
   (capabilitiesOf(track).isFile ? mayHaveCues(track) : !OTHER_CONTAINERS.test(track.container));
 
 const mayHaveCues = ({ container, video, audio }: Track): boolean =>
@@ -76,20 +83,43 @@ export const unknownLists = (tracks: readonly Track[]): readonly Track[] => [
   ...new Map(tracks.filter(({ file }) => file === UNKNOWN).map((track) => [track.formatId, track])).values(),
 ];
 
-/** What is known of the lists of a plan, once each has been asked for: the files of one rendition have one clock. */
+/**
+ * The files of one plan on one clock.
+ * @param tracks the first one is that of which the others must not be too far
+ * @param originSeconds the time 0 that was chosen with further files. @default when the first of these begins
+ * @returns `null` for a file that is too far
+ * @throws NoSuchFile when one does not fit the chosen time
+ */
+export function onOneClock(files: ListFiles, tracks: readonly Track[], originSeconds?: number): ListFiles {
+  const starts = tracks.flatMap(({ formatId }) => files.get(formatId)?.originSeconds ?? []);
+  const [first = 0] = starts;
+  const isNear = (seconds: number) => originSeconds !== undefined || Math.abs(seconds - first) <= MAX_OFFSET_SECONDS;
+  const clock = originSeconds ?? Math.min(...starts.filter(isNear));
+  const isFrom = (seconds: number) => clock <= seconds && seconds <= clock + 2 * MAX_OFFSET_SECONDS;
+  if (!starts.filter(isNear).every(isFrom)) throw new NoSuchFile('The media has changed');
+  const timed = tracks.map(({ formatId }) => {
+    const file = files.get(formatId);
+    return [formatId, file && isNear(file.originSeconds) ? { ...file, originSeconds: clock } : null] as const;
+  });
+  return new Map([...files, ...timed]);
+}
+
+/** What is known of the lists of a plan, once each has been asked for. */
 export async function findFiles(
-  { found: { resource }, lists, files }: ListPlan,
+  { found: { resource }, lists, further, files, isNeeded }: ListPlan,
   { session, isForHead }: Opening,
   { findFile }: ListDependencies,
 ): Promise<ListFiles> {
-  const options = { signal: session.signal, client: session.client, isDetached: isForHead };
-  const found = await Promise.all(lists.map((track) => findFile?.(resource, track, options)));
-  const times = found.flatMap((file) => file?.originSeconds ?? []);
-  const originSeconds = Math.min(...times);
-  const isOneClock = Math.max(...times) - originSeconds <= MAX_OFFSET_SECONDS;
-  const known = lists.map(({ formatId }, index) => {
-    const file = isOneClock && found[index];
-    return [formatId, file ? { ...file, originSeconds } : null] as const;
-  });
-  return new Map([...files, ...known]);
+  const { signal, client } = session;
+  const find = async (track: Track, isDetached: boolean, tooLate?: Promise<undefined>) => {
+    const finding = findFile?.(resource, track, { signal, client, isDetached, isNeeded });
+    const file = await (tooLate ? Promise.race([finding, tooLate]) : finding);
+    return [track.formatId, file ?? null] as const;
+  };
+  const own = Promise.all(lists.map((track) => find(track, isForHead)));
+  // They go on without this stream, so that they are known to the next one.
+  const tooLate = () => own.then(() => sleep(FURTHER_WAIT_MS, undefined, { ref: false }));
+  const others = further.map((track) => find(track, true, tooLate()));
+  const [known, ...rest] = await Promise.all([own, ...others]);
+  return new Map([...files, ...rest, ...known]);
 }

@@ -11,7 +11,6 @@ import { findFiles, type ListDependencies } from './list-files.ts';
 import { type MuxDependencies, openMux } from './mux/index.ts';
 import { openPicture, type PictureDependencies } from './picture/index.ts';
 import { planOutput, type RenditionPlan, withoutRanges } from './plan.ts';
-import { openRemux, type RemuxDependencies } from './remux/index.ts';
 import { type Opening, type Outputs, type RecordSize, type Representation, unread } from './representation.ts';
 import { openText, type TextPlan } from './text/index.ts';
 import { openLive, openWindow, type WindowDependencies } from './window/index.ts';
@@ -28,7 +27,6 @@ export interface OutputDependencies
     ListDependencies,
     MuxDependencies,
     PictureDependencies,
-    RemuxDependencies,
     WindowDependencies,
     Omit<ArchivesDependencies, 'outputs'> {
   readonly openSource: OpenSource;
@@ -54,8 +52,6 @@ export function createOutputs(dependencies: OutputDependencies): Outputs<OutputP
       }
       case 'encode':
         return openEncode(plan, opening, dependencies);
-      case 'remux':
-        return openRemux(plan, opening, dependencies);
       case 'mux':
         return openMux(plan, opening, dependencies);
       case 'text':

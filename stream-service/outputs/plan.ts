@@ -1,67 +1,56 @@
-import { mp4HoldsAudio, mp4HoldsVideo } from '@reelay/seekable-media/codecs';
-import { operationsById, type Selection, type WindowSelection, writeSelection } from '../../core/api/index.ts';
-import { type ConversionName, conversions, type ListPlace } from '../../core/conversions/index.ts';
-import type { KeyedRendition, Track } from '../../core/state/index.ts';
+import { type FileType, mp4HoldsAudio, mp4HoldsVideo } from '@reelay/seekable-media/codecs';
+import { type Selection, streamPath, type WindowSelection } from '../../core/api/index.ts';
+import { type ConversionName, conversions } from '../../core/conversions/index.ts';
+import { capabilitiesOf, type KeyedRendition, type Track } from '../../core/state/index.ts';
 import { isMp4File, needsRemux } from '../source/index.ts';
 import { selectChapter } from './chapters.ts';
-import { type ChosenAudio, chooseAllFiles, chooseAudio } from './choose-audio.ts';
+import { chooseAllFiles, chooseAudio } from './choose-audio.ts';
 import { type CopyPlan, planCopy } from './copy/index.ts';
 import { type EncodedName, type EncodePlan, isEncoded, planEncode } from './encode/index.ts';
-import { type PlannedExtras, planExtras } from './extras.ts';
+import type { PlannedExtras } from './extras.ts';
+import { ladderOf } from './ladder.ts';
 import {
+  isLadder,
   type LayoutPlan,
-  type PresentationFile,
-  planAudioAlone,
-  planClip,
-  planExtended,
-  planFromKeyframe,
-  planPair,
+  NoSuchFile,
+  type PresentationPlan,
+  planFile,
   planPresentation,
+  withoutClock,
 } from './layout/index.ts';
-import { audioOfList, hasLists, type ListFiles, type ListPlan, unknownLists, withFiles } from './list-files.ts';
-import { type MuxPlan, planMux, selectRemuxFormat } from './mux/index.ts';
+import {
+  audioOfList,
+  hasLists,
+  type ListFiles,
+  type ListPlan,
+  onOneClock,
+  unknownLists,
+  withFiles,
+} from './list-files.ts';
+import { type MuxPlan, planMux } from './mux/index.ts';
 import { type PicturePlan, planPicture } from './picture/index.ts';
-import { planRemux, type RemuxPlan } from './remux/index.ts';
-import type { ClipTimes, RepresentationHead } from './representation.ts';
+import type { RenditionQuery, RepresentationHead } from './representation.ts';
+import { selectSubtitle } from './text/index.ts';
 import { type LivePlan, planLive, planWindow, requireLive, type WindowPlan } from './window/index.ts';
-import { type AudioCopy, hasCodec, partOf, requireWritable, type Writer, writers } from './writers.ts';
+import { type AudioCopy, hasCodec, partOf, remuxContainer, requireWritable, type Writer, writers } from './writers.ts';
 
 /** What is sent for a rendition: every folder of this one has a kind, with `plan.ts` and `open.ts`. */
 export type RenditionPlan =
   | CopyPlan
   | LivePlan
-  | WindowPlan<MediaRequest>
-  | ListPlan<RenditionQuery>
+  | WindowPlan
+  | ListPlan
   | LayoutPlan
   | EncodePlan
-  | RemuxPlan
   | MuxPlan
   | PicturePlan;
-
-/** What is asked of a rendition: an endpoint and its parameters. */
-export type RenditionQuery =
-  | MediaRequest
-  | ({ readonly route: 'Hls'; readonly file: PresentationFile } & Pick<Selection, 'audio'>)
-  | { readonly route: 'Cover' };
-
-type MediaRequest = { readonly route: 'Media' | 'Combined' } & MediaQuery;
-
-/** What is selected, and what has been found out about it. */
-export interface MediaQuery extends Selection {
-  /** The list that it is sent as a part of. */
-  readonly listPlace?: ListPlace;
-  /** The names of audio that is not that of the rendition, once it has been chosen. */
-  readonly sounds?: ChosenAudio['sounds'];
-  /** What is marked is among the chapters of the resource, which are to be part of the file. */
-  readonly hasMarks?: boolean;
-}
 
 /** What was found: two tracks, segments, an MP4 file, or a file of another container. */
 type Shape = 'pair' | 'segments' | 'mp4' | 'file';
 type Decision = (found: KeyedRendition, written: Written) => RenditionPlan;
 
 /** What writes it, and what it has besides its tracks. */
-interface Written extends MediaQuery {
+interface Written extends RenditionQuery {
   readonly writer: Writer;
   readonly extras: PlannedExtras;
 }
@@ -85,38 +74,61 @@ export function planOutput(found: KeyedRendition, query: RenditionQuery, files: 
   if (query.route === 'Cover') return planPicture(found);
   if (!hasLists(found, isPart(found, query))) return planMedia(found, query);
   const plan = planMedia(withFiles(found, files), query);
-  // For all else, lists are read from a segment on.
-  if (plan.kind !== 'copy' && plan.kind !== 'layout') return planMedia(found, query);
-  const lists = unknownLists(tracksOf(plan));
-  if (lists.length === 0) return plan;
+  // For all else, lists are read from their beginning.
+  if (plan.kind !== 'copy' && plan.kind !== 'layout' && !isOfList(plan)) return planMedia(found, query);
+  const [own, further] = tracksOf(plan);
+  const tracks = [...own, ...further];
+  if (unknownLists(tracks).length === 0) {
+    const timed = onOneClock(files, tracks, withoutClock(query.file).originSeconds);
+    const isTooFar = tracks.some(({ formatId }) => files.get(formatId) && !timed.get(formatId));
+    return isTooFar ? planOutput(found, query, timed) : planMedia(withFiles(found, timed), query);
+  }
   const { conversion, partTitle, version, isWithoutRanges, rangedPath, head } = plan;
   const planned = { conversion, partTitle, version, isWithoutRanges, rangedPath, answersHead: false };
   return {
     kind: 'list',
     found,
     query,
-    lists,
+    lists: unknownLists(own),
+    further: unknownLists(further),
     files,
+    // Whether nothing is sent of lists that make no files.
+    isNeeded: !attempt(() => planMedia(found, query)),
     ...planned,
-    head: { ...head, size: undefined, acceptRanges: isWithoutRanges ? 'none' : undefined },
+    // The length of a conversion is that of its duration.
+    head: { ...head, size: conversion && head.size, acceptRanges: isWithoutRanges ? 'none' : undefined },
   };
 }
 
-type MediaRoute = Exclude<RenditionQuery, { route: 'Cover' }>;
+/** Undefined: it cannot be planned. */
+function attempt<Plan>(plan: () => Plan): Plan | undefined {
+  try {
+    return plan();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Files are encoded as they are. */
+const isOfList = (plan: RenditionPlan): plan is EncodePlan =>
+  plan.kind === 'encode' && !capabilitiesOf(plan.found.tracks[0]).isFile;
 
 /** Whether something is made of a file, or of two, instead of sending it as it is. */
-const isPart = ({ tracks }: KeyedRendition, query: MediaRoute): boolean =>
+const isPart = ({ tracks }: KeyedRendition, query: RenditionQuery): boolean =>
   tracks.length > 1 ||
   query.route === 'Hls' ||
   [query.clip, query.chapter, query.fromKeyframeSeconds].some((part) => part !== undefined);
 
-/** The tracks that have one clock with those that a plan reads: all files of a presentation have the same. */
-const tracksOf = (plan: CopyPlan | LayoutPlan): readonly Track[] =>
+/** The tracks that a plan reads, and those of further heights. All files of a presentation have one clock. */
+const tracksOf = (plan: CopyPlan | LayoutPlan | EncodePlan): readonly [readonly Track[], readonly Track[]] =>
   plan.kind === 'layout' && plan.of === 'presentation'
-    ? [...plan.presented, ...(plan.alternative?.presented ?? [])]
-    : plan.found.tracks;
+    ? [presentedBy([plan, plan.alternative]), presentedBy(plan.rungs ?? [])]
+    : [plan.found.tracks, []];
 
-function planMedia(found: KeyedRendition, query: MediaRoute): RenditionPlan {
+const presentedBy = (plans: readonly (PresentationPlan | undefined)[]) =>
+  plans.flatMap((each) => each?.presented ?? []);
+
+function planMedia(found: KeyedRendition, query: RenditionQuery): RenditionPlan {
   if (query.route === 'Hls') return planHls(found, query);
   const { audio, ...rest } = query;
   if (audio === undefined) return planStream(found, rest);
@@ -124,28 +136,48 @@ function planMedia(found: KeyedRendition, query: MediaRoute): RenditionPlan {
   const alone = format ? writers[format] : found.tracks[0].video ? undefined : writers.audio;
   if (alone && isEvery(audio)) requireWritable(alone, found, ['languages']);
   const chosen = chooseAudio(found, audio, alone !== undefined);
-  const plan = planStream(chosen.found, { ...rest, sounds: chosen.sounds });
-  const rangedPath = plan.rangedPath && mediaPath(found, query);
-  return { ...plan, rangedPath, version: chosen.version };
+  const plan = planStream(chosen, rest);
+  return { ...plan, rangedPath: plan.rangedPath && mediaPath(found, query), version: chosen.version };
+}
+
+/** A file of the presentation, or what lists those of every height. */
+function planHls(found: KeyedRendition, { file = '', ...selection }: RenditionQuery): RenditionPlan {
+  const { audio } = selection;
+  if (found.resource.isLive) {
+    requireWritable(writers.liveHls, found, ['source', audio !== undefined && 'languages']);
+    return planLive(found, file);
+  }
+  if (!isLadder(file)) {
+    const { name, originSeconds } = withoutClock(file);
+    const isOnSharedClock = originSeconds !== undefined;
+    const plan = planHlsFile(found, { selection, name, isOnSharedClock });
+    if (isOnSharedClock && plan.originSeconds === undefined) throw new NoSuchFile('The media is no list');
+    return plan;
+  }
+  const planRung = (each: KeyedRendition) => {
+    const folder = each === found ? undefined : `../${each.key}/`;
+    return planHlsFile(each, { selection, name: file, folder, isOnSharedClock: true });
+  };
+  const [first, ...rungs] = ladderOf(found).flatMap((each) => attempt(() => planRung(each)) ?? []);
+  return first ? { ...first, rungs } : planRung(found);
 }
 
 /** Every language of a pair, unless one is chosen, or not all of them can be presented. */
-function planHls(found: KeyedRendition, { file, audio }: Extract<RenditionQuery, { route: 'Hls' }>): RenditionPlan {
-  if (found.resource.isLive) {
-    requireWritable(writers.liveHls, found, ['source', audio !== undefined && 'languages']);
-    return planLive(found, file.name);
-  }
+function planHlsFile(
+  found: KeyedRendition,
+  options: Omit<Parameters<typeof planPresentation>[1], 'own'>,
+): PresentationPlan {
+  const { audio } = options.selection;
   const isAll = audio === undefined ? found.tracks.length > 1 : isEvery(audio);
   const all = isAll ? chooseAllFiles(found, audio !== undefined, isMp4File) : undefined;
-  const one: ChosenAudio = isAll || audio === undefined ? { found } : chooseAudio(found, audio, false);
-  const chosen = all ?? one;
-  requireWritable(writers.hls, chosen.found, ['source', 'languages']);
-  return planPresentation(chosen.found, { ...file, audio, sounds: chosen.sounds }, all && found);
+  const chosen = all ?? (isAll || audio === undefined ? found : chooseAudio(found, audio, false));
+  requireWritable(writers.hls, chosen, ['source', 'languages']);
+  return planPresentation(chosen, { ...options, own: all && found });
 }
 
 const isEvery = (audio: string): boolean => audio.toLowerCase() === 'all';
 
-function planStream(found: KeyedRendition, query: MediaRequest): RenditionPlan {
+function planStream(found: KeyedRendition, query: RenditionQuery): RenditionPlan {
   if (query.route === 'Combined') {
     const { fromKeyframeSeconds } = query;
     if (fromKeyframeSeconds !== undefined) {
@@ -171,7 +203,7 @@ function planStream(found: KeyedRendition, query: MediaRequest): RenditionPlan {
 
 function planPart(
   found: KeyedRendition,
-  { window: _, ...query }: MediaRequest,
+  { window: _, ...query }: RenditionQuery,
   window: WindowSelection,
 ): RenditionPlan {
   requireLive(found);
@@ -181,7 +213,7 @@ function planPart(
 }
 
 /** @throws InvalidParameter or UnsupportedRendition for what the writer lacks */
-function decide(found: KeyedRendition, query: MediaRequest, format?: ConversionName): RenditionPlan {
+function decide(found: KeyedRendition, query: RenditionQuery, format?: ConversionName): RenditionPlan {
   const { clip, subtitles, hasMarks } = query;
   const writer = format ? writers[format] : writerOf(found, query.route);
   const plain = subtitles !== undefined || hasMarks ? 'extended' : 'media';
@@ -196,13 +228,24 @@ function decide(found: KeyedRendition, query: MediaRequest, format?: ConversionN
   return DECISIONS[row][shapeOf(found)](found, { ...query, writer, extras: planExtras(found, query, writer) });
 }
 
+/** @throws InvalidParameter without subtitles in the language */
+function planExtras(
+  { resource }: KeyedRendition,
+  { hasTags, listPlace, clip, subtitles }: RenditionQuery,
+  { holds, container }: Writer & Partial<AudioCopy>,
+): PlannedExtras {
+  const named = container && container !== 'm4a' && { container, listPlace };
+  const tags = hasTags && holds.includes('tags') && { hasTags, listPlace, clip };
+  return { ...named, ...tags, ...(subtitles !== undefined && { subtitle: selectSubtitle(resource, subtitles) }) };
+}
+
 /** What writes a rendition without another format. */
-function writerOf(found: KeyedRendition, route: MediaRequest['route']): Writer {
+function writerOf(found: KeyedRendition, route: RenditionQuery['route']): Writer {
   const shape = shapeOf(found);
   const [track] = found.tracks;
   // A file whose codecs MP4 cannot hold is sent as it is.
   if (shape === 'file' && !(route === 'Combined' && isHeldByMp4(track))) return writers.copy;
-  if (shape === 'segments' && selectRemuxFormat(track).container === 'webm') return writers.webm;
+  if (shape === 'segments' && remuxContainer(track) === 'webm') return writers.webm;
   return track.video ? writers.mp4 : writers.audio;
 }
 
@@ -223,36 +266,34 @@ export const withoutRanges = <Head extends RepresentationHead>(head: Head, range
   contentLocation: head.acceptRanges === 'bytes' ? rangedPath : undefined,
 });
 
-const MEDIA_PATH = operationsById.Media.path;
+const mediaPath = ({ key }: KeyedRendition, { subtitles, audio, skip, mark }: Selection): string =>
+  streamPath('Media', key, { subtitles, audio, skip, mark });
 
-function mediaPath({ key }: KeyedRendition, { subtitles, audio, skip, mark }: Selection): string {
-  const query = writeSelection('Media', { subtitles, audio, skip, mark });
-  return MEDIA_PATH.replace('{key}', key) + (query.size > 0 ? `?${query}` : '');
-}
-
-function copy(found: KeyedRendition, { extras }: Pick<Written, 'extras'>) {
-  // The header of a list is written here, and so has room for extras.
-  return found.tracks[0].file ? planCopy(found, undefined, extras) : planCopy(found);
+/** The header of a list is written here, and so has room for extras. */
+function copy(found: KeyedRendition, { extras }: Pick<Written, 'extras'>, type?: FileType) {
+  const isExtended = found.tracks[0].file && Object.keys(extras).length > 0;
+  return isExtended ? planFile(found, extras, { of: 'list' }) : planCopy(found, type);
 }
 
 function remux(found: KeyedRendition, { extras }: Written) {
-  return planRemux(found, extras);
+  return planMux(found, extras);
 }
 
 /** With length and ranges where both are MP4 files. */
 function layOutPair(found: KeyedRendition, { extras }: Written) {
-  const muxed = planMux(found, extras);
-  return found.resource.isLive || !found.tracks.every(isMp4File) ? muxed : planPair(found, extras, muxed);
+  const instead = planMux(found, extras);
+  const isLaidOut = !found.resource.isLive && found.tracks.every(isMp4File);
+  return isLaidOut ? planFile(found, extras, { of: 'pair', instead }) : instead;
 }
 
 function extend(found: KeyedRendition, { extras }: Written) {
   return found.tracks[0].file
-    ? planCopy(found, undefined, extras)
-    : planExtended(found, extras, planRemux(found, extras));
+    ? copy(found, { extras })
+    : planFile(found, extras, { of: 'part', instead: planMux(found, extras) });
 }
 
-function clip(found: KeyedRendition, { extras, clip, fromKeyframeSeconds }: Written) {
-  return (fromKeyframeSeconds === undefined ? planClip : planFromKeyframe)(found, extras, clip as ClipTimes);
+function clip(found: KeyedRendition, { extras, clip: times, fromKeyframeSeconds }: Written) {
+  return planFile(found, extras, { of: 'part', times, isFromKeyframe: fromKeyframeSeconds !== undefined });
 }
 
 function remuxOrCopy(found: KeyedRendition, written: Written) {
@@ -271,19 +312,19 @@ function copyAudio(found: KeyedRendition, { format, clip, writer, extras }: Writ
   const isKnown = hasCodec(track, audioAs);
   // By its extension: an MP4 file without video may have further tracks.
   const isCopy = track.video === null && isKnown && audioAs.extensions.test(track.container);
-  if (isCopy && !clip && (track.file || !extras.hasTags)) return planCopy(found, type, extras);
+  if (isCopy && !clip && (track.file || !extras.hasTags)) return copy(found, { extras }, type);
   // Every segment would be read before the first byte is sent. A window is short.
   const isWholeList = track.file && !track.window && !clip;
   const alone = isWholeList && isKnown && audioAs.container === 'm4a' && audioOfList(track);
-  if (alone) return planCopy({ ...found, tracks: [alone] }, type, extras);
-  const fromStart = remuxAudio(found, { extras });
-  const isScanned = !track.file && audioAs.scanned?.test(track.container);
-  if (isScanned) return planAudioAlone(found, extras, { type, audioAs, isScanned, instead: fromStart });
-  if (!isMp4File(track) || isWholeList) return fromStart;
-  return planAudioAlone(found, extras, { type, audioAs, clip, instead: clip ? undefined : fromStart });
+  if (alone) return copy({ ...found, tracks: [alone] }, { extras }, type);
+  const instead = remuxAudio(found, { extras });
+  if (!track.file && audioAs.scanned?.test(track.container))
+    return planFile(found, extras, { of: 'scan', audioAs, instead });
+  if (!isMp4File(track) || isWholeList) return instead;
+  return planFile(found, extras, { of: 'part', audioAs, times: clip, instead: clip ? undefined : instead });
 }
 
 /** The audio from its beginning. */
 function remuxAudio(found: KeyedRendition, { extras }: Pick<Written, 'extras'>) {
-  return planRemux({ ...found, tracks: [{ ...found.tracks[0], video: null }] }, extras);
+  return planMux({ ...found, tracks: [{ ...found.tracks[0], video: null }] }, extras);
 }

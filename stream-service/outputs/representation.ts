@@ -1,13 +1,15 @@
 import type { Readable } from 'node:stream';
 import type { FileType } from '@reelay/seekable-media/codecs';
 import type { ClipTimes } from '@reelay/seekable-media/skipping';
-import { toProblem } from '../../core/api/index.ts';
-import type { ConversionName } from '../../core/conversions/index.ts';
+import { memorySource } from '@reelay/source';
+import type { PredictedRange } from '@reelay/source/request-headers';
+import { type Selection, toProblem } from '../../core/api/index.ts';
+import type { ConversionName, ListPlace } from '../../core/conversions/index.ts';
 import { UpstreamError } from '../../core/errors/index.ts';
-import { entityTag, type PredictedRange } from '../../core/http/index.ts';
+import { entityTag } from '../../core/http/index.ts';
 import type { KeyedRendition } from '../../core/state/index.ts';
 import type { StreamSession } from '../sessions/index.ts';
-import { memorySource, type OpenSource } from '../source/index.ts';
+import type { OpenSource } from '../source/index.ts';
 
 export type { ClipTimes };
 
@@ -64,6 +66,17 @@ export interface PlannedOutput {
   readonly isWithoutRanges?: boolean;
   /** Where the same bytes can be requested by range, once they turn out to have ranges. */
   readonly rangedPath?: string;
+}
+
+/** What is asked of a rendition. */
+export interface RenditionQuery extends Selection {
+  readonly route: 'Media' | 'Combined' | 'Hls' | 'Cover';
+  /** A file of the HLS presentation. */
+  readonly file?: string;
+  /** The list that it is sent as a part of. */
+  readonly listPlace?: ListPlace;
+  /** What is marked is among the chapters of the resource, which are to be part of the file. */
+  readonly hasMarks?: boolean;
 }
 
 /** For whom a plan is opened, and what for. */

@@ -4,7 +4,7 @@ import type { ClipTimes } from '@reelay/seekable-media/skipping';
 import type { ConversionName } from '../../core/conversions/index.ts';
 import { InvalidParameter, UnsupportedRendition } from '../../core/errors/index.ts';
 import { capabilitiesOf, type KeyedRendition, type Track } from '../../core/state/index.ts';
-import { isMp4File } from '../source/index.ts';
+import { isMp4File, needsRemux } from '../source/index.ts';
 
 /** What is asked of a writer: how a refusal names it, and its class. */
 const ASKS = {
@@ -28,7 +28,7 @@ export interface Writer {
   readonly name: string;
   /** Tags: chapters among them. Parts: what is left when segments between them are cut out. */
   readonly holds: readonly Exclude<Ask, 'source' | 'clip'>[];
-  /** Where it is cut: at the packets of MP4 files, at the frames that any source is encoded to, or nowhere. */
+  /** Where it is cut: at the packets of MP4 files, at the frames that any file is encoded to, or nowhere. */
   readonly cuts: 'none' | 'packets' | 'frames';
   /** What it cannot be made of. @default whatever a source has is sent */
   readonly excludes?: { readonly name: string; has(found: KeyedRendition): boolean };
@@ -118,15 +118,24 @@ export const writers = {
   },
 } satisfies Readonly<Record<string, Writer>>;
 
+/** Codecs that WebM supports and MP4 does not. */
+const WEBM_ONLY = /^(vp8|vp08|vorbis)/i;
+
+/** The container into which FFmpeg copies a track. */
+export const remuxContainer = ({ video, audio }: Pick<Track, 'video' | 'audio'>): 'webm' | 'mp4' =>
+  [video?.codec, audio?.codec].some((codec) => codec !== undefined && WEBM_ONLY.test(codec)) ? 'webm' : 'mp4';
+
 /** Players load the list every few seconds: it is not one that has to be resolved. */
 const isLiveList = (track: Track): boolean =>
   !capabilitiesOf(track).isFile && !capabilitiesOf(track).isListedByResolving;
+
+const isFile = (track: Track): boolean => !needsRemux(track);
 
 function can({ holds, cuts, excludes }: Writer, ask: Ask, found: KeyedRendition): boolean {
   const { resource, tracks } = found;
   if (ask === 'source') return !excludes?.has(found);
   if (ask === 'clip' || ask === 'parts') {
-    const isCut = cuts === 'frames' || (cuts === 'packets' && tracks.every(isMp4File));
+    const isCut = cuts !== 'none' && tracks.every(cuts === 'packets' ? isMp4File : isFile);
     return isCut && !resource.isLive && (ask === 'clip' || holds.includes(ask));
   }
   return holds.includes(ask) && !(ask === 'text' && resource.isLive);
@@ -141,8 +150,9 @@ export function requireWritable(writer: Writer, found: KeyedRendition, asks: rea
   const lacking = asked.find((ask) => !can(writer, ask, found));
   if (lacking === undefined) return;
   const other = Object.values<Writer>(writers).find((each) => asked.every((ask) => can(each, ask, found)));
-  const isOfLive =
-    found.resource.isLive && can(writer, lacking, { ...found, resource: { ...found.resource, isLive: false } });
+  const isPart = lacking === 'clip' || lacking === 'parts';
+  const recording = { ...found, resource: { ...found.resource, isLive: false } };
+  const isOfLive = found.resource.isLive && (isPart || can(writer, lacking, recording));
   throw refusal(isOfLive ? { ...writer, name: 'A live stream' } : writer, lacking, other && `. Use ${other.name}`);
 }
 

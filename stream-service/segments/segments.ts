@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createCache, createSemaphore, createSingleFlight } from '@reelay/concurrency';
+import { discardResponse } from '@reelay/guarded-fetch';
 import { markSegments, timeChapters } from '@reelay/seekable-media/chapters';
 import {
   type ClipTimes,
@@ -15,13 +16,14 @@ import type { Egress } from '../../core/egress/index.ts';
 import { InvalidParameter, UpstreamError } from '../../core/errors/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import { parse, READ_SEGMENTS } from '../../core/parsing/index.ts';
+import { collect } from '../../core/resolve/index.ts';
 import { type Resource, type State, youtubeIdOf } from '../../core/state/index.ts';
 
 /** What is requested of the segments of an item. Of a chapter, which has none of its own, nothing is marked. */
-export type SegmentsChoice = Pick<Selection, 'skip' | 'mark' | 'clip' | 'chapter'>;
+type SegmentsChoice = Pick<Selection, 'skip' | 'mark' | 'clip' | 'chapter'>;
 
 /** An item with its segments as requested. */
-export interface AppliedSegments {
+interface AppliedSegments {
   /** With some segments as chapters; the same where there are none. */
   readonly resource: Resource;
   readonly hasMarks: boolean;
@@ -78,21 +80,14 @@ export function createSegments(options: SegmentsOptions): Segments {
   const read = async (base: string, send: Egress['request'], videoId: string, signal: AbortSignal) => {
     const { release } = await permits.acquire('', signal);
     try {
-      const { status, body } = await send(urlOf(base, videoId), { signal, maxRedirects: 2 });
-      const chunks: Buffer[] = [];
-      let bytes = 0;
-      try {
-        if (status === 404) return [];
-        if (status !== 200) throw new UpstreamError(`The service of segments answered ${status}`);
-        for await (const chunk of body as AsyncIterable<Buffer>) {
-          bytes += chunk.length;
-          if (bytes > MAX_BYTES) throw new UpstreamError('The answer of the service of segments is too long');
-          chunks.push(chunk);
-        }
-      } finally {
-        body.destroy();
-      }
-      return await parse(READ_SEGMENTS, { bytes: Buffer.concat(chunks), videoId }, { signal });
+      const response = await send(urlOf(base, videoId), { signal, maxRedirects: 2 });
+      const { status } = response;
+      if (status !== 200) discardResponse(response);
+      if (status === 404) return [];
+      if (status !== 200) throw new UpstreamError(`The service of segments answered ${status}`);
+      const bytes = await collect(response, MAX_BYTES + 1);
+      if (bytes.length > MAX_BYTES) throw new UpstreamError('The answer of the service of segments is too long');
+      return await parse(READ_SEGMENTS, { bytes, videoId }, { signal });
     } finally {
       release();
     }

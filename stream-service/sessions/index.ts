@@ -2,6 +2,7 @@ export {
   type Admission,
   type AdmissionLimits,
   createAdmission,
+  createStreamCounter,
   createStreamSessions,
   noopObserver,
   openChildSession,

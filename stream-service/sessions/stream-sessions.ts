@@ -17,7 +17,7 @@ export interface AdmissionLimits {
 export type Release = () => void;
 
 /** Why a stream or an FFmpeg process was refused. */
-export type RefusedBy = 'streams' | 'streams of a client' | 'ffmpeg' | 'ffmpeg of a client' | 'shutdown';
+type RefusedBy = 'streams' | 'streams of a client' | 'ffmpeg' | 'ffmpeg of a client' | 'shutdown';
 
 /** Limits on concurrent streams and FFmpeg processes. */
 export interface Admission {
@@ -112,16 +112,6 @@ export interface StreamSessions {
    * @throws CapacityExceeded, ClientLimitExceeded
    */
   open(address: string, response: ServerResponse, accessHeader?: string): StreamSession;
-  /**
-   * Takes a slot for a stream that no response carries.
-   * @param client what limits count
-   * @param bytesSent so far
-   * @throws CapacityExceeded, ClientLimitExceeded
-   */
-  openDetached(
-    client: string,
-    bytesSent: () => number,
-  ): { readonly session: StreamSession; readonly close: () => void };
   /** Destroys the responses of the open sessions and refuses new ones with 503, until it is called with `undefined`. */
   suspend(reason: string | undefined): void;
   /** Refuses new sessions, waits for the open ones, and destroys the responses that are left after `seconds`. */
@@ -173,18 +163,6 @@ export function createStreamSessions(
       });
       return session;
     },
-    openDetached(name, bytesSent) {
-      const closed = new AbortController();
-      const { client, releases } = admit(name);
-      const session = createSession(client, closed.signal, () => session.onClose(observer.onStreamStart(bytesSent)));
-      const close = () => closed.abort(new Error('The stream has ended'));
-      ends.add(close);
-      session.onClose(() => {
-        ends.delete(close);
-        for (const release of releases) release();
-      });
-      return { session, close };
-    },
     suspend(reason) {
       suspendedFor = reason;
       if (reason !== undefined) destroyAll();
@@ -235,6 +213,23 @@ export interface StreamObserver {
   onConversion?(format: ConversionName): void;
   /** A stream or an FFmpeg process was refused. */
   onRefused?(limit: RefusedBy): void;
+}
+
+/** Counts running streams, and the bytes of all. */
+export function createStreamCounter() {
+  const running = new Set<() => number>();
+  let endedBytes = 0;
+  return {
+    running: (): number => running.size,
+    bytes: (): number => [...running].reduce((sum, bytesSent) => sum + bytesSent(), endedBytes),
+    onStreamStart(bytesSent: () => number) {
+      running.add(bytesSent);
+      return () => {
+        running.delete(bytesSent);
+        endedBytes += bytesSent();
+      };
+    },
+  };
 }
 
 /** Ignores every event. */

@@ -1,13 +1,9 @@
-export { generatedStream } from './generated-stream.ts';
-export { memorySource, readWhole } from './memory.ts';
+export type { HeldSegments, WindowFacts } from './live-lists.ts';
 export {
   createSourceOpeners,
-  type FindFile,
   isMp4File,
-  type ListSegments,
   needsRemux,
+  type OpenSource,
   openTrack,
+  type SourceOpeners,
 } from './open-source.ts';
-export { firstBytes, hasBytes } from './read-ahead-stream.ts';
-export type { HeldSegments, OpenWindow } from './segmented/index.ts';
-export type { FileSource, OpenSource, SegmentedSource, Source, TrackSelection } from './source.ts';

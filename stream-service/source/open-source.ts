@@ -1,40 +1,38 @@
 import { isMp4Container } from '@reelay/seekable-media/codecs';
+import {
+  createRequests,
+  createSegmentFiles,
+  DASH,
+  type FileWish,
+  HLS,
+  memorySource,
+  type OpenOptions,
+  openFile,
+  openSegments,
+  openSmallFile,
+  type Source,
+  type SourceLimits,
+  type SourceTrack,
+  singleAttemptLimits,
+  type TableRequest,
+  WEBM,
+} from '@reelay/source';
+import type { TrackFile } from '@reelay/source/track';
+import { hostMatcher, memoryShares } from '../../core/config/index.ts';
 import type { Egress } from '../../core/egress/index.ts';
-import { NotFound } from '../../core/errors/index.ts';
-import { type Log, silentLog } from '../../core/log/index.ts';
-import { capabilitiesOf, type Delivery, type Resource, type Track, type TrackFile } from '../../core/state/index.ts';
+import { NotFound, UpstreamError } from '../../core/errors/index.ts';
+import type { Log } from '../../core/log/index.ts';
+import { parse } from '../../core/parsing/index.ts';
+import { capabilitiesOf, type Resource, type State, type Track } from '../../core/state/index.ts';
 import type { StreamSession } from '../sessions/index.ts';
-import { peekLimits, singleAttemptLimits } from './attempts.ts';
-import { AvailabilityProbes } from './availability-probe.ts';
-import { openFile } from './file-source.ts';
-import { defaultLimits, type SourceLimits } from './limits.ts';
-import { memorySource, openSmallFile } from './memory.ts';
-import { createEventLoopLoad, createReadAheadBudgets } from './read-ahead-limits.ts';
 import {
   createLiveLists,
-  createSegmentFiles,
   type HeldSegments,
   inspectWindow,
-  type ListedFilesOptions,
-  type LiveLists,
   listLive,
-  loadDash,
-  loadHls,
-  loadWindow,
-  type OpenWindow,
-  openSegments,
-} from './segmented/index.ts';
-import type { OpenOptions, OpenRequest, OpenSource, Source } from './source.ts';
-import { findTrack } from './track-locator.ts';
-
-/** How each kind of source is opened. */
-const openers: Readonly<Record<Delivery, (request: OpenRequest, lists: LiveLists) => Promise<Source>>> = {
-  direct: (request) => (request.maxBytes === undefined ? openFile(request) : openSmallFile(request, request.maxBytes)),
-  hls: (request, lists) => openSegments(request, hasStart(request.track) ? loadWindow(lists) : loadHls),
-  dash: (request, lists) => openSegments(request, hasStart(request.track) ? loadWindow(lists) : loadDash),
-};
-
-const hasStart = ({ window }: Track): boolean => Number.isFinite(window?.first);
+  type WindowFacts,
+  windowKind,
+} from './live-lists.ts';
 
 /** Whether FFmpeg must remux a track before it can be sent, known before its source is open. */
 export const needsRemux = (track: Pick<Track, 'delivery' | 'file'>): boolean =>
@@ -42,6 +40,22 @@ export const needsRemux = (track: Pick<Track, 'delivery' | 'file'>): boolean =>
 
 /** Whether a track is a file that this process may mux, or that may have a layout. */
 export const isMp4File = (track: Track): boolean => !needsRemux(track) && isMp4Container(track.container);
+
+/** What is done with a track. Its options are those of opening it; `range` and `maxBytes` matter to nothing else. */
+type TrackOperation<Result> = (resource: Resource, track: Track, options?: TrackOptions) => Promise<Result>;
+
+interface TrackOptions extends Omit<OpenOptions, 'isPeek'>, FileWish {
+  /** Reads a small file into memory as a whole, without ranges. @default it is not */
+  readonly maxBytes?: number;
+}
+
+/**
+ * Opens a track and waits for its first bytes.
+ * @throws UpstreamError, UrlExpired, NotFound
+ */
+export type OpenSource = TrackOperation<Source>;
+
+type AttachmentState = Pick<State, 'getAttachment' | 'putAttachment' | 'dropAttachment'>;
 
 export interface OpenSourceOptions {
   readonly egress: Pick<Egress, 'request' | 'ownsIdentity'>;
@@ -56,7 +70,7 @@ export interface OpenSourceOptions {
   /** @default `defaultLimits` */
   readonly limits?: Partial<SourceLimits>;
   /** Stores what is known of lists of segments. @default each process finds it */
-  readonly state?: ListedFilesOptions['state'];
+  readonly state?: AttachmentState | undefined;
   /** Small requests to one host at once, by which that is found. @default 8 */
   readonly segmentProbes?: number;
   /** Epoch milliseconds. @default Date.now */
@@ -64,32 +78,31 @@ export interface OpenSourceOptions {
   readonly log?: Log;
 }
 
-/**
- * As which file a list of segments is read. Undefined: it makes none, or it takes too long to know. It is found for later requests as
- * long as its client stays, or `isDetached`.
- */
-export type FindFile = (
-  resource: Resource,
-  track: Track,
-  options?: OpenOptions & { readonly isDetached?: boolean },
-) => Promise<TrackFile | undefined>;
-
-const PROBES_PER_HOST = 8;
-
-/** Lists the segments that a track has now. */
-export type ListSegments = (resource: Resource, track: Track, options?: OpenOptions) => Promise<HeldSegments>;
-
 /** What a host needs to open sources. */
 export interface SourceOpeners {
   readonly openSource: OpenSource;
   /** As `openSource`, without resolving again: an expired URL fails. */
   readonly peekSource: OpenSource;
   /** The segments that a live track lists now, and those that it has listed shortly before. */
-  readonly listSegments: ListSegments;
-  readonly inspectWindow: OpenWindow;
-  readonly findFile: FindFile;
+  readonly listSegments: TrackOperation<HeldSegments>;
+  /** @throws NotFound when its segments are no longer held, and what reading the list throws */
+  readonly inspectWindow: TrackOperation<WindowFacts>;
+  /**
+   * As which file a complete list of segments is read. Undefined: it makes none, or it takes too long to know and is not needed. It is found
+   * for later requests as long as its client stays, or `isDetached`.
+   */
+  readonly findFile: TrackOperation<TrackFile | undefined>;
   /** Whether a track is a file that may stop after its first minute, so that it is opened before the status is chosen. */
   readonly isProbed: (track: Track) => boolean;
+}
+
+/** How the segments of each kind of source are known. */
+const KINDS = { direct: WEBM, hls: HLS, dash: DASH } as const;
+
+/** The request of a track, with what only this service knows of it. */
+interface TrackRequest extends TableRequest {
+  readonly resource: Resource;
+  readonly stored: Track;
 }
 
 /**
@@ -97,81 +110,102 @@ export interface SourceOpeners {
  * may use half.
  */
 export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
-  const { egress, latest = (resource) => resource, probedHosts = [], now = Date.now, log = silentLog } = options;
-  const { state, segmentProbes: probesPerHost = PROBES_PER_HOST } = options;
-  const limits = { ...defaultLimits, ...options.limits };
-  const budgetOf = createReadAheadBudgets(limits.totalReadAheadBytes);
-  const shared = { egress, now, log, eventLoopLoad: createEventLoopLoad() };
-  const probes = new AvailabilityProbes(probedHosts, now);
-
+  const { latest = (resource) => resource, probedHosts = [], log, state } = options;
+  const { readAheadBytes, placeBytes } = memoryShares();
+  const limits = { totalReadAheadBytes: readAheadBytes, totalPlaceBytes: placeBytes, ...options.limits };
+  const isProbed = hostMatcher(probedHosts);
+  const prepare = createRequests({ ...options, limits, isProbed, parse });
   const lists = createLiveLists();
-  const files = createSegmentFiles({ state, lists, probesPerHost }, limits.totalPlaceBytes);
+  const files = createSegmentFiles(limits.totalPlaceBytes, options.segmentProbes);
 
   const createRequest = (
-    refresh: OpenSourceOptions['refresh'],
-    isRead: boolean,
-    [
-      stored,
-      storedTrack,
-      { signal = new AbortController().signal, range = { first: 0 }, maxBytes, client = '' } = {},
-    ]: Parameters<OpenSource>,
-  ): OpenRequest => {
+    [stored, storedTrack, opening = {}]: Parameters<OpenSource>,
+    refresh = options.refresh,
+    isPeek = false,
+  ): TrackRequest => {
     const { delivery, window, file } = storedTrack;
     const resource = latest(window?.resource ?? stored);
     const renewed = findTrack(resource, storedTrack);
-    const found = renewed?.delivery === delivery ? renewed : undefined;
+    const track = renewed?.delivery === delivery ? { ...renewed, window, file } : storedTrack;
+    const list = listOf(resource, track);
+    // Other processes may not know the segments of a window any more, and what a file says itself need not be stored.
+    const isStored = state && !window && !capabilitiesOf(track).isFile;
+    const hasStart = window && Number.isFinite(window.first);
+    const found = sourceTrack(resource, track, (expired, signal) => refresh(expired, signal, opening.client));
     return {
-      ...shared,
-      limits: isRead ? limits : peekLimits(limits),
-      refresh: (expired, until) => refresh(expired, until, client),
-      identity: resource.egress,
+      ...prepare({ ...found, id: window ? `${list} ${window.first} ${window.last}` : list }, { ...opening, isPeek }),
+      kind: hasStart ? windowKind(lists, { ...window, list }, KINDS[delivery]) : KINDS[delivery],
+      tables: isStored ? tablesOf(state, resource) : undefined,
       resource,
-      track: found ? { ...found, window, file } : storedTrack,
-      client,
-      range,
-      maxBytes,
-      signal,
-      readAheadBudget: budgetOf(client),
-      probes: isRead ? probes : undefined,
+      stored: track,
     };
   };
 
   const openWith =
-    (refresh: OpenSourceOptions['refresh'], isRead: boolean): OpenSource =>
+    (refresh: OpenSourceOptions['refresh'], isPeek: boolean): OpenSource =>
     async (...opening) => {
-      const request = createRequest(refresh, isRead, opening);
-      const { resource, track, client, signal } = request;
-      const open = (asked: OpenRequest) =>
-        track.file ? files.open(asked, track.file) : openers[track.delivery](asked, lists);
-      const { readAsBrowser } = track.isForBrowsers && isRead ? options : {};
+      const request = createRequest(opening, refresh, isPeek);
+      const { resource, stored, client, signal } = request;
+      const [, , { maxBytes } = {}] = opening;
+      const open = (asked: TrackRequest): Promise<Source> => {
+        if (stored.file) return files.open(asked, stored.file, stored.window?.recordedAtMs);
+        if (!capabilitiesOf(stored).isFile) return openSegments(asked);
+        return maxBytes === undefined ? openFile(asked) : openSmallFile(asked, maxBytes);
+      };
+      const { readAsBrowser } = stored.isForBrowsers && !isPeek ? options : {};
       try {
         if (!readAsBrowser) return await open(request);
         // Without retries: a site that limits other clients answers them with 429.
-        return await open({ ...request, limits: singleAttemptLimits(limits), refresh: noRefresh }).catch(
-          async (error) => {
-            signal.throwIfAborted();
-            const bytes = await readAsBrowser(resource, track, signal, client).catch((cause) => {
-              log.info('Subtitles could not be read as a browser', { error: cause, before: error });
-            });
-            return bytes ? memorySource(bytes) : open(request);
-          },
-        );
+        return await open({ ...request, limits: singleAttemptLimits(request.limits) }).catch(async (error) => {
+          signal.throwIfAborted();
+          const bytes = await readAsBrowser(resource, stored, signal, client).catch((cause) => {
+            log?.info('Subtitles could not be read as a browser', { error: cause, before: error });
+          });
+          return bytes ? memorySource(bytes) : open(request);
+        });
       } catch (error) {
         signal.throwIfAborted();
         throw error;
       }
     };
   return {
-    openSource: openWith(options.refresh, true),
-    peekSource: openWith(noRefresh, false),
-    listSegments: (...opening) => listLive(createRequest(options.refresh, true, opening), lists),
-    inspectWindow: (resource, track, opening) =>
-      inspectWindow(createRequest(options.refresh, true, [resource, track, opening]), lists),
-    findFile: (resource, track, opening) =>
-      files.find(createRequest(options.refresh, true, [resource, track, opening]), opening?.isDetached),
-    isProbed: (track) => !needsRemux(track) && probes.isProbed(track.url),
+    openSource: openWith(options.refresh, false),
+    peekSource: openWith(noRefresh, true),
+    listSegments: (...opening) => listLive(createRequest(opening), lists, listOf(opening[0], opening[1])),
+    inspectWindow: (...opening) => inspectWindow(createRequest(opening)),
+    findFile: (...opening) => files.find(createRequest(opening), opening[2]),
+    isProbed: (track) => !needsRemux(track) && isProbed(track.url),
   };
 }
+
+/** Names the list of a track. */
+const listOf = ({ id }: Resource, { formatId }: Track) => `${id} ${formatId}`;
+
+/** The tables of the lists of a resource. */
+const tablesOf = (state: AttachmentState, { id }: Resource): TableRequest['tables'] => ({
+  get: (name) => state.getAttachment(id, `places-${name}`),
+  put: (name, bytes) => state.putAttachment(id, `places-${name}`, bytes),
+  drop: (name) => state.dropAttachment(id, `places-${name}`),
+});
+
+/** A track as a later resolve has it. */
+const findTrack = ({ tracks }: Pick<Resource, 'tracks'>, { formatId }: Track): Track | undefined =>
+  tracks.find((track) => track.formatId === formatId);
+
+/** A stored track, whose URLs are found again by resolving its resource. */
+const sourceTrack = (resource: Resource, track: Track, refresh: OpenSourceOptions['refresh']): SourceTrack => ({
+  ...track,
+  egress: track.egress ?? resource.egress,
+  isLive: resource.isLive,
+  durationSeconds: track.durationSeconds ?? resource.durationSeconds,
+  async renew(signal) {
+    const renewed = await refresh(resource, signal);
+    const found = findTrack(renewed, track);
+    if (!found) throw new NotFound('The format is no longer available', { reason: 'gone' });
+    if (found.delivery !== track.delivery) throw new UpstreamError('The delivery of the format has changed');
+    return sourceTrack(renewed, found, refresh);
+  },
+});
 
 const noRefresh = () => Promise.reject(new NotFound('The URL has expired'));
 
@@ -181,7 +215,7 @@ export async function openTrack(
   { resource }: { readonly resource: Resource },
   track: Track,
   session: StreamSession,
-  { signal = session.signal, ...options }: Omit<OpenOptions, 'client'> = {},
+  { signal = session.signal, ...options }: Omit<TrackOptions, 'client'> = {},
 ): Promise<Source> {
   const source = await openSource(resource, track, { ...options, signal, client: session.client });
   session.onClose(() => source.close());

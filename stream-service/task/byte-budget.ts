@@ -1,8 +1,9 @@
 import type { Log } from '../../core/log/index.ts';
 import { periodStart } from '../../core/spending/index.ts';
 import type { State } from '../../core/state/index.ts';
+import { createStreamCounter, type StreamObserver } from '../sessions/index.ts';
 
-export interface ByteBudgetOptions {
+interface ByteBudgetOptions {
   readonly state: Pick<State, 'addStreamBytes' | 'getCostGuard'>;
   /** Bytes that all tasks may send in a day (UTC) unless the cost guard allows fewer. Absent: the guard alone decides. */
   readonly bytesADay: number | undefined;
@@ -16,8 +17,7 @@ export interface ByteBudgetOptions {
 }
 
 /** Counts the bytes of all streams of this process, in the table together with those of other tasks. */
-export interface ByteBudget {
-  onStreamStart(bytesSent: () => number): () => void;
+interface ByteBudget extends Pick<StreamObserver, 'onStreamStart'> {
   close(): void;
 }
 
@@ -34,17 +34,14 @@ const INTERVAL_MS = 1_000;
  */
 export function createByteBudget(options: ByteBudgetOptions): ByteBudget {
   const { state, bytesADay, suspend, log, intervalMs = INTERVAL_MS, now = Date.now } = options;
-  const running = new Map<() => number, number>();
-  let unreported = 0;
+  const streams = createStreamCounter();
+  /** Or sent before its stream began. */
+  let reportedBytes = 0;
   let reportedAt = now();
   let isReporting = false;
   let reason: string | undefined;
 
-  const count = (bytesSent: () => number) => {
-    const sent = bytesSent();
-    unreported += Math.max(0, sent - (running.get(bytesSent) ?? 0));
-    running.set(bytesSent, sent);
-  };
+  const unreported = () => streams.bytes() - reportedBytes;
   const apply = (next: string | undefined) => {
     if (next === reason) return;
     if (next === undefined) log.info('Streams are sent again');
@@ -53,12 +50,12 @@ export function createByteBudget(options: ByteBudgetOptions): ByteBudget {
     suspend(next);
   };
   const report = async () => {
-    const bytes = unreported;
+    const bytes = unreported();
     const [sum, record] = await Promise.all([
       bytesADay === undefined ? 0 : state.addStreamBytes(bytes),
       state.getCostGuard(),
     ]);
-    unreported -= bytes;
+    reportedBytes += bytes;
     const seconds = Math.floor(now() / 1000);
     const allowed = record.streams?.since === periodStart('day', seconds) ? record.streams.bytes : bytesADay;
     const isSpent = bytesADay !== undefined && allowed !== undefined && sum >= allowed;
@@ -66,17 +63,18 @@ export function createByteBudget(options: ByteBudgetOptions): ByteBudget {
     apply(isSpent || isClosed ? 'The spending limit of this instance is reached' : undefined);
   };
   const check = async () => {
-    for (const bytesSent of running.keys()) count(bytesSent);
+    const bytes = unreported();
     const isDue =
-      now() - reportedAt >= REPORT_INTERVAL_MS && (unreported > 0 || running.size > 0 || reason !== undefined);
-    if (isReporting || (!isDue && unreported < REPORTED_BYTES)) return;
+      now() - reportedAt >= REPORT_INTERVAL_MS && (bytes > 0 || streams.running() > 0 || reason !== undefined);
+    if (isReporting || (!isDue && bytes < REPORTED_BYTES)) return;
     isReporting = true;
     reportedAt = now();
     try {
       await report();
     } catch (error) {
       log.warn('Failed to count the bytes of streams', { error });
-      if (bytesADay !== undefined && unreported > MAX_UNREPORTED_BYTES) apply('The bytes of streams cannot be counted');
+      if (bytesADay !== undefined && unreported() > MAX_UNREPORTED_BYTES)
+        apply('The bytes of streams cannot be counted');
     } finally {
       isReporting = false;
     }
@@ -85,11 +83,8 @@ export function createByteBudget(options: ByteBudgetOptions): ByteBudget {
 
   return {
     onStreamStart(bytesSent) {
-      running.set(bytesSent, bytesSent());
-      return () => {
-        count(bytesSent);
-        running.delete(bytesSent);
-      };
+      reportedBytes += bytesSent();
+      return streams.onStreamStart(bytesSent);
     },
     close: () => clearInterval(timer),
   };

@@ -1,6 +1,6 @@
-import type { StreamObserver } from '../sessions/index.ts';
+import { createStreamCounter, type StreamObserver } from '../sessions/index.ts';
 
-export interface MetricsOptions {
+interface MetricsOptions {
   readonly stage: string;
   /** The installed version of yt-dlp, if there is one. */
   readonly toolVersion: () => string | undefined;
@@ -32,40 +32,32 @@ const UNITS = {
 type Values = Partial<Record<keyof typeof UNITS, number>>;
 
 export function createMetrics({ stage, toolVersion, write }: MetricsOptions): Metrics {
-  /** Each returns the bytes of one running stream since its last call. */
-  const running = new Set<() => number>();
+  const streams = createStreamCounter();
   const zero = { StreamsStarted: 0, BytesSent: 0, ReResolves: 0, FfmpegFailures: 0 };
   let counts = { ...zero };
+  let writtenBytes = 0;
 
   const flush = () => {
     // Bytes of running streams too: a stream may run for hours.
-    for (const takeBytes of running) counts.BytesSent += takeBytes();
+    const bytes = streams.bytes();
+    counts.BytesSent = bytes - writtenBytes;
     const ageHours = releaseAgeHours(toolVersion(), Date.now());
     write(
       embeddedMetrics(stage, {
-        Streams: running.size,
+        Streams: streams.running(),
         ...counts,
         ...(ageHours !== undefined && { ToolAgeHours: ageHours }),
       }),
     );
     counts = { ...zero };
+    writtenBytes = bytes;
   };
   const timer = setInterval(flush, FLUSH_INTERVAL_MS).unref();
 
   return {
     onStreamStart(bytesSent) {
-      let countedBytes = 0;
-      const takeBytes = () => {
-        const newBytes = bytesSent() - countedBytes;
-        countedBytes += newBytes;
-        return newBytes;
-      };
-      running.add(takeBytes);
       counts.StreamsStarted += 1;
-      return () => {
-        running.delete(takeBytes);
-        counts.BytesSent += takeBytes();
-      };
+      return streams.onStreamStart(bytesSent);
     },
     onFfmpegFailure() {
       counts.FfmpegFailures += 1;

@@ -4,7 +4,7 @@ import { fieldsWithoutSecrets, type Log } from '../../core/log/index.ts';
 import { startTask } from './start-task.ts';
 import { readTaskSettings } from './task-settings.ts';
 
-export interface RunTaskOptions {
+interface RunTaskOptions {
   /** @throws SettingError, which is logged as an invalid setting is */
   readonly readEnvironment: () => Environment;
   /** How long running streams may take to finish at shutdown. @default startTask's */

@@ -17,6 +17,7 @@ import { createSourceOpeners } from '../source/index.ts';
 import { createByteBudget } from './byte-budget.ts';
 import { createIdleTimer } from './idle-timer.ts';
 import { createMetrics } from './metrics.ts';
+import { createRegistration } from './registration.ts';
 import { createTaskProtection, type TaskProtectionOptions } from './task-protection.ts';
 import type { TaskSettings } from './task-settings.ts';
 import { startTaskTools, type TaskTools, type TaskToolsOptions } from './task-tools.ts';
@@ -99,11 +100,18 @@ export const startTask = (options: TaskOptions): Promise<Task> =>
 
     const toolVersion = () => tools.ytDlp()?.version;
     const metrics = shutdown.own(createMetrics({ stage: task.stage, toolVersion, write: writeMetrics }));
-    const idleTimer = shutdown.own(createIdleTimer({ idleMinutes: task.idleMinutes, onIdle }));
-    // A task that ends when idle belongs to no ECS service, and only tasks of a service can be protected.
-    const belongsToService = task.idleMinutes === 0;
+    const { hostFunction, metadataUri } = task;
+    const registration = hostFunction
+      ? shutdown.own(createRegistration({ hostFunction, metadataUri, log }))
+      : undefined;
+    const leave = async () => {
+      await registration?.leave(true);
+      onIdle();
+    };
+    const idleTimer = shutdown.own(createIdleTimer({ idleMinutes: task.idleMinutes, onIdle: leave, log }));
+    // A deployment replaces an on-demand task at once: its viewers come back by range.
     const protection =
-      task.agentUri && belongsToService
+      task.agentUri && !hostFunction
         ? shutdown.own(createTaskProtection({ agentUri: task.agentUri, ...timing, log }))
         : undefined;
 
@@ -138,7 +146,7 @@ export const startTask = (options: TaskOptions): Promise<Task> =>
         onFfmpegFailure: metrics.onFfmpegFailure,
       },
       extend(app) {
-        if (task.originSecret) requireSignature(app, task.originSecret, [HEALTH_PATH]);
+        if (registration) requireSignature(app, registration.secret, [HEALTH_PATH]);
         healthRoute(app, () => isDraining);
       },
       log,
@@ -151,12 +159,15 @@ export const startTask = (options: TaskOptions): Promise<Task> =>
     const { server } = streams.app;
     server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
     await streams.app.listen({ host: settings.host, port: settings.port, backlog: LISTEN_BACKLOG });
+    registration?.start();
 
     return {
       port: (server.address() as AddressInfo).port,
       tools,
       close() {
         isDraining = true;
+        // While streams drain, so that the edge sends no further ones.
+        void registration?.close();
         return shutdown.close();
       },
     };

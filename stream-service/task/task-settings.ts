@@ -16,14 +16,15 @@ const VARIABLES = {
   toolsBucket: optional('TOOLS_BUCKET'),
   /** The dimension of the metrics. */
   stage: optional('STAGE', 'local'),
-  /** Signs every request where the task has a public address. */
-  originSecret: optional('ORIGIN_SECRET'),
+  /** The function of the on-demand stream host, which tells the edge the task's address. Absent: a load balancer knows it. */
+  hostFunction: optional('HOST_FUNCTION'),
   /** The task ends after this many minutes without a stream; 0: never. */
   idleMinutes: optional('IDLE_MINUTES', 0, wholeNumber(0, DAY_MINUTES)),
   /** Bytes that all tasks may send in a day. Absent: no limit. */
   streamBytesADay: optional('STREAM_BYTES_A_DAY', undefined, wholeNumber(1, Number.MAX_SAFE_INTEGER)),
-  /** URL of the ECS agent, set by ECS. */
+  /** URLs of the ECS agent, set by ECS. */
   agentUri: optional('ECS_AGENT_URI'),
+  metadataUri: optional('ECS_CONTAINER_METADATA_URI_V4', ''),
 };
 
 /** Settings of a task besides those of every host. */

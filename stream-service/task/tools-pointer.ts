@@ -17,7 +17,7 @@ const Pointer = Type.Object({
 });
 type Pointer = Type.Static<typeof Pointer>;
 
-export interface ToolsPointerOptions {
+interface ToolsPointerOptions {
   readonly s3: Pick<S3Client, 'send'>;
   readonly bucket: string;
 }

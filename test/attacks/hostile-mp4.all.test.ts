@@ -4,8 +4,8 @@ import { setImmediate } from 'node:timers/promises';
 import { writeFragmentedMovie } from '@reelay/seekable-media/isobmff';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { keyOf, resourceId } from '../../core/state/keys.ts';
-import { createDiscontinuityFilter } from '../../stream-service/source/segmented/discontinuity-filter.ts';
-import type { OpenSource } from '../../stream-service/source/source.ts';
+import { createDiscontinuityFilter } from '../../packages/source/src/segmented/discontinuity-filter.ts';
+import type { OpenSource } from '../../stream-service/source/open-source.ts';
 import { ensureMedia } from '../origin/media.ts';
 import {
   audioTrack,
@@ -94,7 +94,7 @@ describe('segments joined across a discontinuity', () => {
 
   it.each(Object.entries(FRAGMENTS))('with %s take no long turn of the event loop', async (_, make) => {
     const fragment = make();
-    const filter = createDiscontinuityFilter({ onListClock: true });
+    const filter = createDiscontinuityFilter();
     const pass = (part: ReturnType<typeof filter.init>, bytes: Buffer) =>
       part.update(bytes).length + part.final().length;
     await expectShortTurns(async () => {

@@ -12,7 +12,7 @@ import {
   writeFragmentedMovie,
   writeMovie,
 } from '@reelay/seekable-media/isobmff';
-import type { FileSource } from '../../stream-service/source/source.ts';
+import type { FileSource } from '@reelay/source';
 
 /** MP4 files of at most 64 MB whose parsing takes long: generated, each from the header of a track of a real file. */
 
@@ -238,7 +238,6 @@ export function hostileSource(head: Buffer): FileSource & { readonly size: numbe
   }
   return {
     needsRemux: false,
-    isSeekable: true,
     size,
     validator: '"hostile"',
     read: (first, last = size - 1) => Readable.from(chunks(first, last), { objectMode: false }),

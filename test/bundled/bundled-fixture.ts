@@ -30,8 +30,8 @@ interface BundledFixtureOptions {
 }
 
 const ROUTES: Readonly<Record<string, string>> = {
-  GetAppInfo: 'get-app-info',
-  GetRequestCount: 'get-request-count',
+  GetAppInfo: 'api',
+  GetRequestCount: 'api',
   GetResource: 'get-resource',
   GetDetails: 'get-resource',
   GetPlayback: 'get-resource',
@@ -40,7 +40,7 @@ const ROUTES: Readonly<Record<string, string>> = {
   ArchiveList: 'get-resource',
   Mcp: 'get-resource',
 };
-const FUNCTIONS = [...new Set(Object.values(ROUTES)), 'get-api-description', 'not-found'];
+const FUNCTIONS = [...new Set(Object.values(ROUTES))];
 
 export async function startBundledFixture({
   originHosts,
@@ -110,13 +110,13 @@ function gatewayTo(functions: ReadonlyMap<string, BundledFunction>) {
     if (!called) throw new Error(`No function ${name}`);
     return (event) => called.invoke(event) as ReturnType<Handler>;
   };
-  const routes = operations.flatMap(({ operationId, path }) => {
-    const name = ROUTES[operationId];
-    return name ? [[path.toLowerCase(), to(name)] as const] : [];
-  });
-  return createGateway({
-    routes: new Map([...routes, ['/swagger*', to('get-api-description')]]),
-    fallback: to('not-found'),
-    log: silentLog,
-  });
+  const routes = new Map(
+    operations.flatMap(({ operationId, path }) => {
+      const name = ROUTES[operationId];
+      return name ? [[path.toLowerCase(), to(name)] as const] : [];
+    }),
+  );
+  const other = to('api');
+  const handler: Handler = (event, context) => (routes.get(event.rawPath.toLowerCase()) ?? other)(event, context);
+  return createGateway({ handler, log: silentLog });
 }

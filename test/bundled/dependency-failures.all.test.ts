@@ -9,9 +9,7 @@ import { listen } from '../support/listen.ts';
 import { documented } from './documented-event.ts';
 import { startFunctionFixture } from './function-fixture.ts';
 
-const functionFixture = closeAfterwards(
-  await startFunctionFixture(['get-app-info', 'get-request-count', 'get-resource']),
-);
+const functionFixture = closeAfterwards(await startFunctionFixture(['api', 'get-resource']));
 
 const GET_RESOURCE = documented('/api/Fetch/GetResource', {
   query: `url=${encodeURIComponent('https://media.example/v')}`,
@@ -66,7 +64,7 @@ describe('a layer', () => {
   });
 
   it('is not required by GET /api/App', async () => {
-    const { result } = await ask('get-app-info', documented('/api/App'), { TOOLS_LAYER_DIR: await layerWith() });
+    const { result } = await ask('api', documented('/api/App'), { TOOLS_LAYER_DIR: await layerWith() });
     expect([result.statusCode, jsonOf(result)]).toMatchObject([200, { isHealthy: true, maintenance: null }]);
   });
 });
@@ -81,7 +79,7 @@ describe('an unreachable table', () => {
 
   it.each([
     ['get-resource', GET_RESOURCE],
-    ['get-request-count', documented('/api/App/requests')],
+    ['api', documented('/api/App/requests')],
   ])('is answered with 502 by %s', async (name, event) => {
     const { result, lines } = await ask(name, event, {
       AWS_ENDPOINT_URL_DYNAMODB: nowhere,
@@ -101,16 +99,16 @@ describe('an unreachable table', () => {
   });
 
   it('is reported by GET /api/App as not healthy', async () => {
-    const { result } = await ask('get-app-info', documented('/api/App'), { AWS_ENDPOINT_URL_DYNAMODB: nowhere });
+    const { result } = await ask('api', documented('/api/App'), { AWS_ENDPOINT_URL_DYNAMODB: nowhere });
     expect([result.statusCode, jsonOf(result)]).toMatchObject([200, { isHealthy: false, maintenance: null }]);
   });
 });
 
 describe('a function with a missing or invalid variable', () => {
   it.each([
-    ['get-app-info', 'TABLE_NAME', '', 'TABLE_NAME must be set'],
+    ['api', 'TABLE_NAME', '', 'TABLE_NAME must be set'],
     ['get-resource', 'TABLE_NAME', '', 'TABLE_NAME must be set'],
-    ['get-request-count', 'CORS_ALLOWED_ORIGINS', 'page', 'CORS_ALLOWED_ORIGINS must be a comma list of origins'],
+    ['api', 'CORS_ALLOWED_ORIGINS', 'page', 'CORS_ALLOWED_ORIGINS must be a comma list of origins'],
     ['get-resource', 'PLAYLIST_LIMIT', 'many', 'PLAYLIST_LIMIT must be a whole number'],
   ])('%s does not start, and names the variable %s', async (name, variable, value, message) => {
     const changes = { ...functionFixture.environment, [variable]: value };

@@ -183,7 +183,7 @@ describe('a private instance', () => {
     folder = await temporaryFolder();
     origin = await startOrigin();
     const { accessKeys } = readSettings({ ACCESS_KEYS: KEY });
-    service = await startOwnService(origin, { dataDir: join(folder, 'data'), accessKeys });
+    service = await startOwnService(origin, { dataDir: join(folder, 'data'), accessKeys }, { hasPage: false });
   });
   afterAll(async () => {
     await service.close();

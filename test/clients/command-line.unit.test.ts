@@ -18,20 +18,36 @@ describe('the reason of a failure', () => {
 
 describe('the command line', () => {
   it('has the parameters of Get', () => {
-    const args = [LINK, '-q', 'mp3', '--bitrate', '320', '--tags', '--start', '1.5', '-o', 'a.mp3', '-f', '--quiet'];
+    const args = [
+      LINK,
+      '-q',
+      'mp3',
+      '--bitrate',
+      '320',
+      '--tags',
+      '--max-bytes',
+      '9000000',
+      '--start',
+      '1.5',
+      '-o',
+      'a.mp3',
+      '-f',
+      '--quiet',
+    ];
     expect(parseCommand(args, {})).toEqual({
       name: 'download',
       options: {
         link: LINK,
         instance: 'http://127.0.0.1:8080',
         accessKey: undefined,
-        selection: { quality: 'mp3', bitrate: '320', start: '1.5', tags: 'true' },
+        selection: { quality: 'mp3', bitrate: '320', start: '1.5', maxBytes: '9000000', tags: 'true' },
         output: 'a.mp3',
         overwrites: true,
         isQuiet: true,
         isUrlOnly: false,
         isLibrary: false,
         deletes: false,
+        everyMinutes: undefined,
       },
     });
   });
@@ -56,6 +72,9 @@ describe('the command line', () => {
     [[LINK, '--delete'], /^--delete needs --output FOLDER/],
     [[LINK, '--delete', '-o', 'a', '--format', 'zip'], /^--delete needs --output FOLDER/],
     [[LINK, '--strm', '-o', '-'], /^--strm needs --output FOLDER/],
+    [[LINK, '--every', '60'], /^--every needs --output FOLDER/],
+    [[LINK, '--every', '0', '-o', 'a/'], /^--every 0 is not a number of minutes/],
+    [[LINK, '--every', '36000', '-o', 'a/'], /^--every 36000 is not a number of minutes/],
   ])('%j is refused', (args, message) => expect(() => parseCommand(args, {})).toThrow(message));
 });
 

@@ -63,7 +63,8 @@ console.log(bytes, failure instanceof ReelayError && failure.code === wanted);
   expect(output).toBe(`${length} true\n`);
 });
 
-it.each(['reelay', 'reelay-client'])('npx %s downloads a link', async (command) => {
+it('npx reelay-client downloads a link', async () => {
+  const command = 'reelay-client';
   const link = target.origin.url('/files/clip.mp4');
   const args = ['--offline', command, link, '-o', `${command}.mp4`, '-i', target.baseUrl];
   expect(await runCommand('npx', args, project)).toBe(`${command}.mp4\n`);

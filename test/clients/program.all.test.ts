@@ -126,10 +126,28 @@ describe('the program', () => {
     });
   });
 
+  it('looks again and again for what is new in a list, whatever fails at its source', async () => {
+    const folder = await temporaryFolder();
+    const args = ['-o', join(folder, 'pod'), '--every', '0.001'];
+    const { child, ended } = start([PROGRAM, target.origin.url('/feeds/podcast.xml'), '-q', 'mp3', ...args], folder);
+    let stderr = '';
+    child.stderr?.on('data', (chunk) => (stderr += chunk));
+    await expect.poll(() => stderr).toMatch(/^3 fetched.*\n0 fetched, 3 there already, 0 failed\n/m);
+    child.kill('SIGTERM');
+    expect(await ended).toMatchObject({ code: EXIT_CODES.interrupted });
+
+    const missing = start([PROGRAM, target.origin.url('/status/404'), ...args], folder);
+    let failures = '';
+    missing.child.stderr?.on('data', (chunk) => (failures += chunk));
+    await expect.poll(() => failures.match(/^reelay: /gm)?.length).toBeGreaterThan(1);
+    missing.child.kill('SIGTERM');
+    expect(await missing.ended).toMatchObject({ code: EXIT_CODES.interrupted });
+  });
+
   it('keeps a folder in step with a list', async () => {
     const folder = await temporaryFolder();
     const list = target.origin.url('/feeds/podcast.xml');
-    const names = ['Episode 1.mp3', 'Episode 2.mp3', 'Episode 3.mp3'];
+    const names = ['01 - Episode 1.mp3', '02 - Episode 2.mp3', '03 - Episode 3.mp3'];
     const first = await reelay([list, '-o', 'pod', '-q', 'mp3'], folder);
     expect([first.code, first.stdout]).toEqual([0, names.map((name) => `${join('pod', name)}\n`).join('')]);
     expect(await readdir(join(folder, 'pod'))).toEqual(['.reelay.json', ...names]);
@@ -229,7 +247,12 @@ describe('a failure of the program', () => {
   it.each([
     ['of the command line', ['nonsense'], EXIT_CODES.usage, 'nonsense is not an http or https URL'],
     ['of a parameter', ['LINK', '--bitrate', '5'], EXIT_CODES.refused, 'bitrate'],
-    ['of a file that is there', ['LINK', '-o', PROGRAM], EXIT_CODES.failed, '--force replaces it'],
+    [
+      'of a file that is there',
+      ['LINK', '-o', PROGRAM],
+      EXIT_CODES.failed,
+      '--force replaces it, -o FILE names another',
+    ],
   ])('%s says why', async (_, args, code, message) => {
     const all = args.map((argument) => argument.replace('LINK', link));
     const result = await reelay(all);
@@ -246,8 +269,11 @@ describe('a failure of the program', () => {
     });
   });
 
-  it('of an instance that is not there ends at once, and says what to do', async () => {
-    const result = await reelay([link], undefined, `http://127.0.0.1:${await freePort()}`);
+  it.each([
+    ['a file', []],
+    ['a folder', ['-o', 'list/']],
+  ])('of an instance that is not there ends at once, and says what to do, for %s', async (_, args) => {
+    const result = await reelay([link, ...args], await temporaryFolder(), `http://127.0.0.1:${await freePort()}`);
     expect(result).toMatchObject({ code: EXIT_CODES.temporary, stdout: '' });
     expect(result.stderr).toMatch(
       /^reelay: http:\/\/127\.0\.0\.1:\d+ does not respond \(ECONNREFUSED\); npm start starts one, --instance or REELAY_INSTANCE names another\n$/,

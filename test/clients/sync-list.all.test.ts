@@ -62,17 +62,17 @@ describe('a folder', () => {
     const first = await sync();
     expect(first).toEqual({
       code: EXIT_CODES.done,
-      stdout: `${join(folder, 'One.mp4')}\n${join(folder, 'Two.mp4')}\n`,
+      stdout: `${join(folder, '01 - One.mp4')}\n${join(folder, '02 - Two.mp4')}\n`,
       stderr: expect.stringMatching(/^\[1\/2\] One: \d+ kB\n\[2\/2\] Two: \d+ kB\n2 fetched/),
     });
-    expect(await readdir(folder)).toEqual(['.reelay.json', 'One.mp4', 'Two.mp4']);
+    expect(await readdir(folder)).toEqual(['.reelay.json', '01 - One.mp4', '02 - Two.mp4']);
     items = [entry('New', 'tone.m4a'), entry('Second', 'silent.mp4'), entry('First', 'clip.mp4')];
     expect(await sync()).toMatchObject({ code: 0, stderr: expect.stringContaining(summary(1, 2)) });
-    expect([await files(), streams]).toEqual([['New.m4a', 'One.mp4', 'Two.mp4'], 3]);
+    expect([await files(), streams]).toEqual([['01 - One.mp4', '02 - Two.mp4', 'New.m4a'], 3]);
     const mp3 = await sync({ selection: { quality: 'mp3' } });
     // One of them has no sound.
     expect(mp3).toMatchObject({ code: EXIT_CODES.refused, stderr: expect.stringContaining(summary(2, 0, 1)) });
-    expect(await files()).toEqual(['First.mp3', 'New.m4a', 'New.mp3', 'One.mp4', 'Two.mp4']);
+    expect(await files()).toEqual(['01 - One.mp4', '02 - Two.mp4', 'First.mp3', 'New.m4a', 'New.mp3']);
   });
 
   it('keeps files that the list no longer has, unless they are to be deleted and the list is all there is', async () => {
@@ -87,17 +87,17 @@ describe('a folder', () => {
     playlist = 'listed=1';
     // Those of another list belong to it.
     expect((await sync({ deletes: true, link: `${LINK}other` })).stderr).toBe(summary(0, 1));
-    expect((await sync({ deletes: true })).stderr).toBe(`Deleted ${join(folder, 'One.mp4')}\n${summary(0, 1)}`);
-    expect(await files()).toEqual(['Two.mp4', 'own.txt']);
+    expect((await sync({ deletes: true })).stderr).toBe(`Deleted ${join(folder, '01 - One.mp4')}\n${summary(0, 1)}`);
+    expect(await files()).toEqual(['02 - Two.mp4', 'own.txt']);
   });
 
-  it('numbers files of the same name, and leaves those of others', async () => {
+  it('leaves files of others', async () => {
     items = [entry('Same', 'clip.mp4'), entry('same', 'silent.mp4'), entry('Own', 'clip.mp4?2')];
     await mkdir(folder, { recursive: true });
-    await writeFile(join(folder, 'Own.mp4'), 'mine');
+    await writeFile(join(folder, '03 - Own.mp4'), 'mine');
     expect((await sync()).code).toBe(0);
-    expect(await files()).toEqual(['Own (2).mp4', 'Own.mp4', 'Same.mp4', 'same (2).mp4']);
-    expect(await readFile(join(folder, 'Own.mp4'), 'utf8')).toBe('mine');
+    expect(await files()).toEqual(['01 - Same.mp4', '02 - same.mp4', '03 - Own (2).mp4', '03 - Own.mp4']);
+    expect(await readFile(join(folder, '03 - Own.mp4'), 'utf8')).toBe('mine');
   });
 
   it('continues a file that was cut at the exact byte, and one that was interrupted under its first name', async () => {
@@ -111,12 +111,12 @@ describe('a folder', () => {
     const { signal } = interrupted;
     await expect(sync({ signal, onProgress }, clientOf(proxy.baseUrl))).rejects.toThrow(/abort/);
     expect(proxy.cutsLeft).toBe(0);
-    expect(await readdir(folder)).toEqual(['.reelay.json', 'Long.mp4.part', 'Long.mp4.part.json']);
+    expect(await readdir(folder)).toEqual(['.reelay.json', '01 - Long.mp4.part', '01 - Long.mp4.part.json']);
     items = [entry('Renamed', 'long.mp4'), entry('One', 'clip.mp4')];
     expect((await sync()).stderr).toMatch(/^\[1\/2\] Renamed: 8\.38 MB, [45]\.\d+ MB received earlier\n/);
-    expect(await files()).toEqual(['Long.mp4', 'One.mp4']);
+    expect(await files()).toEqual(['01 - Long.mp4', '02 - One.mp4']);
     const whole = await readFile(join(target.origin.mediaDir, 'long.mp4'));
-    expect((await readFile(join(folder, 'Long.mp4'))).equals(whole)).toBe(true);
+    expect((await readFile(join(folder, '01 - Long.mp4'))).equals(whole)).toBe(true);
   });
 
   it.each([
@@ -132,7 +132,7 @@ describe('a folder', () => {
     streams = 0;
     const { code, stderr } = await sync({ deletes: true });
     expect([code, stderr]).toEqual([0, expect.stringMatching(/^The state of the folder was damaged.*\n0 fetched, 2/)]);
-    expect([streams, await files()]).toEqual([0, ['One.mp4', 'Two.mp4']]);
+    expect([streams, await files()]).toEqual([0, ['01 - One.mp4', '02 - Two.mp4']]);
     expect((await sync()).stderr).toBe(summary(0, 2));
   });
 });
@@ -237,7 +237,7 @@ describe('an entry that fails', () => {
     const live = { title: 'Now', requestedUrl: target.origin.url('/live/index.m3u8') };
     items = [entry('Gone', 'nowhere.mp4'), live, entry('One', 'clip.mp4'), { title: 'Shared', requestedUrl: LINK }];
     const { code, stdout, stderr } = await sync();
-    expect([code, stdout]).toEqual([EXIT_CODES.refused, `${join(folder, 'One.mp4')}\n`]);
+    expect([code, stdout]).toEqual([EXIT_CODES.refused, `${join(folder, '03 - One.mp4')}\n`]);
     expect(stderr).toMatch(
       /^\[1\/4\] Gone: .+\n\[2\/4\] Now: It is live.+\n\[3\/4\] One: .+\n\[4\/4\] Shared: It has no link of its own.*\n1 f/,
     );
@@ -291,6 +291,6 @@ describe('a folder that cannot be used', () => {
     expect((await sync()).code).toBe(0);
     await writeFile(lock, JSON.stringify({ pid: 2 ** 22 + 1, host: hostname() }));
     expect((await sync()).code).toBe(0);
-    expect(await readdir(folder)).toEqual(['.reelay.json', 'One.mp4', 'Two.mp4']);
+    expect(await readdir(folder)).toEqual(['.reelay.json', '01 - One.mp4', '02 - Two.mp4']);
   });
 });

@@ -242,7 +242,7 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
     operationId: 'Archive',
     parameters: [
       'path key string required',
-      ...['quality', 'codec', 'bitrate', 'tags', 'audio', 'skip', 'mark', 'format', 'from', 'jobId'].map(
+      ...['quality', 'codec', 'maxBytes', 'bitrate', 'tags', 'audio', 'skip', 'mark', 'format', 'from', 'jobId'].map(
         (name) => `query ${name} string`,
       ),
     ],
@@ -278,15 +278,25 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
   },
   'GET /api/Feed': {
     operationId: 'Feed',
-    parameters: ['url', 'format', 'quality', 'codec', 'bitrate', 'tags', 'audio', 'skip', 'mark', 'entries'].map(
-      (name) => `query ${name} string`,
-    ),
+    parameters: [
+      'url',
+      'format',
+      'quality',
+      'codec',
+      'maxBytes',
+      'bitrate',
+      'tags',
+      'audio',
+      'skip',
+      'mark',
+      'entries',
+    ].map((name) => `query ${name} string`),
     responses: { 200: undefined, 302: undefined, 304: undefined, ...RESOLVE_FAILURES },
   },
   'GET /api/Get': {
     operationId: 'Get',
     parameters: [
-      ...['url', 'quality', 'codec', 'format', 'bitrate', 'tags', 'subtitles', 'audio', 'start', 'end'],
+      ...['url', 'quality', 'codec', 'maxBytes', 'format', 'bitrate', 'tags', 'subtitles', 'audio', 'start', 'end'],
       ...['chapter', 'skip', 'mark', 'from', 'entries', 'split'],
     ].map((name) => `query ${name} string`),
     responses: { 302: undefined, ...RESOLVE_FAILURES },

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SECONDS } from '../origin/recipes.ts';
-import { inspect } from '../support/media-tools.ts';
+import { inspect, probeBody } from '../support/media-tools.ts';
 import { openResponse } from '../support/request.ts';
 import { conversionOf, itemOf, renditionOf, sizedConversionOf } from './stream-helpers.ts';
 import { useTarget } from './target.ts';
@@ -170,7 +170,7 @@ describe('format=mp3', () => {
 
   it('contains title and artist', async () => {
     const { path } = await conversionOf(target, '/site/combined/tags');
-    const { tags } = await inspect((await target.get(path)).body, '.mp3');
+    const { tags } = await probeBody((await target.get(path)).body, '.mp3');
     expect(tags).toMatchObject({ title: 'Größe “tags”: eins/zwei', artist: 'Ärtist Example' });
   });
 
@@ -179,7 +179,7 @@ describe('format=mp3', () => {
     for (const { key } of audio?.renditions ?? []) {
       const { status, body } = await target.get(`/api/Stream/Media/${key}?format=mp3`);
       expect(status).toBe(200);
-      expect((await inspect(body, '.mp3')).codecs).toEqual(['mp3']);
+      expect((await probeBody(body, '.mp3')).codecs).toEqual(['mp3']);
     }
   });
 });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { inspect } from '../support/media-tools.ts';
+import { probeBody } from '../support/media-tools.ts';
 import { descendants } from '../support/processes.ts';
 import { openResponse } from '../support/request.ts';
 import { conversionOf, renditionOf } from './stream-helpers.ts';
@@ -89,7 +89,9 @@ describe('concurrent requests', () => {
     ]);
     const answers = await Promise.all(paths.map(({ path }) => target.get(path)));
     const codecs = await Promise.all(
-      answers.map(({ body }, at) => inspect(body, paths[at]?.convertTo ? '.mp3' : '.mp4').then((film) => film.codecs)),
+      answers.map(({ body }, at) =>
+        probeBody(body, paths[at]?.convertTo ? '.mp3' : '.mp4').then((film) => film.codecs),
+      ),
     );
     expect(codecs).toEqual([['h264', 'aac'], ['mp3'], ['h264', 'aac']]);
   });

@@ -33,6 +33,18 @@ describe('GET /api/Get', () => {
     expect([clip.status, clip.headers['content-type']]).toEqual([200, 'audio/mpeg']);
   });
 
+  it.each(['best', 'audio', 'mp3'])('sends at most maxBytes of %s, or names the smallest', async (quality) => {
+    const refused = await get('/site/combined/one-shot', `&quality=${quality}&maxBytes=1`);
+    const detail = String((JSON.parse(refused.body.toString()) as { detail?: string }).detail);
+    const [, smallest = ''] = / with (\d+) bytes\.$/.exec(detail) ?? [];
+    expect([refused.status, detail]).toEqual([404, expect.stringContaining('The smallest is ')]);
+    const { status, headers } = await get('/site/combined/one-shot', `&quality=${quality}&maxBytes=${smallest}`);
+    expect(status).toBe(302);
+    const sent = await target.get(headers.location ?? '', { method: 'HEAD' });
+    expect(Number(sent.headers['content-length'])).toBeGreaterThan(0);
+    expect(Number(sent.headers['content-length'])).toBeLessThanOrEqual(Number(smallest));
+  });
+
   it('redirects to an archive of a list, whose entries are those of the list', async () => {
     const { status, headers } = await get('/feeds/podcast.xml', '&quality=audio&format=zip');
     expect([status, headers.location]).toEqual([
@@ -145,20 +157,21 @@ const METALINK = `<element name="metalink" ns="urn:ietf:params:xml:ns:metalink" 
 </element>`;
 
 describe('GET /api/Feed', () => {
-  it('is a podcast whose enclosures stream as MP3', async () => {
-    const { status, headers, body } = await feed('/site/list/feed?n=2');
+  it.each([
+    ['entries named by their own pages', '/site/list/feed?n=2'],
+    ['entries named by the list', '/feeds/podcast.xml'],
+  ])('is a podcast whose enclosures stream as MP3, with their lengths or none: %s', async (_, path) => {
+    const { status, headers, body } = await feed(path);
     expect([status, headers['content-type']]).toEqual([200, 'application/rss+xml; charset=utf-8']);
-    const urls = [...body.toString().matchAll(/<enclosure url="([^"]+)"/g)].map(([, url = '']) =>
-      url.replaceAll('&amp;', '&'),
-    );
-    expect(urls).toHaveLength(2);
-    const path = urls[0]?.replace(/^http:\/\/[^/]+/, '') ?? '';
-    const redirect = await target.get(path);
-    expect(redirect.status).toBe(302);
-    const episode = await target.get(redirect.headers.location ?? '');
-    expect([episode.status, episode.headers['content-type']]).toEqual([200, 'audio/mpeg']);
-    const [, length] = /length="(\d+)"/.exec(body.toString()) ?? [];
-    expect([0, episode.body.length]).toContain(Number(length));
+    const enclosures = [...body.toString().matchAll(/<enclosure url="http:\/\/[^/]+([^"]+)" .*? length="(\d+)"/g)];
+    expect(enclosures.length).toBeGreaterThan(1);
+    for (const [, link = '', length] of enclosures) {
+      const redirect = await target.get(link.replaceAll('&amp;', '&'));
+      expect(redirect.status).toBe(302);
+      const episode = await target.get(redirect.headers.location ?? '', { method: 'HEAD' });
+      expect([episode.status, episode.headers['content-type']]).toEqual([200, 'audio/mpeg']);
+      expect(['0', episode.headers['content-length']]).toContain(length);
+    }
   });
 
   it('is unchanged for a client that has it', async () => {

@@ -23,7 +23,7 @@ describe.runIf(verified)('page', ANY_INSTANCE, () => {
   });
 
   it('has a script that is cached forever', async () => {
-    const [, script] = /<script[^>]* src="(\/[^"]+)"/.exec((await target.get('/')).body.toString()) ?? [];
+    const [, script] = /<script[^>]* src="\.?(\/[^"]+)"/.exec((await target.get('/')).body.toString()) ?? [];
     const { status, headers } = await target.get(script ?? expect.fail('It was deployed without the built page'));
     expect(status).toBe(200);
     expect(headers).toMatchObject({

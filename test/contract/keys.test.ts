@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { MediaInformation } from '../../lambdas/api/get-resource.ts';
-import { inspect } from '../support/media-tools.ts';
+import { inspect, probeBody } from '../support/media-tools.ts';
 import { expectProblem } from './api-document.ts';
 import { itemOf, renditionOf } from './stream-helpers.ts';
 import { useTarget } from './target.ts';
@@ -117,7 +117,7 @@ describe('key on the endpoint of the other type', () => {
     const { headers, body } = await target.get(`/api/Stream/Media/${combined}?format=mp3`);
     expect(headers).toMatchObject({ 'content-type': 'audio/mpeg', 'accept-ranges': 'bytes' });
     expect(Number(headers['content-length'])).toBe(body.length);
-    expect((await inspect(body, '.mp3')).codecs).toEqual(['mp3']);
+    expect((await probeBody(body, '.mp3')).codecs).toEqual(['mp3']);
   });
 
   it('streams best, medium and worst of a list on the endpoint of its urlType', async () => {

@@ -40,6 +40,11 @@ const REQUESTS: readonly (readonly [operationId: string, path: () => string | Pr
   ['Media', async () => (await conversionOf(target, '/files/clip.mp4')).path, /^audio\/mpeg/],
   ['HlsMaster', () => masterOf('/files/clip.mp4'), /mpegurl$/],
   ['HlsFile', () => firstPlaylist('/files/clip.mp4'), /mpegurl$/],
+  [
+    'HlsFile',
+    async () => (await masterOf('/dash/number/manifest.mpd')).replace('master.m3u8', 'all.mpd'),
+    /dash\+xml$/,
+  ],
   ['Subtitle', async () => `/api/Stream/Subtitle/${await firstSubtitle('/site/detailed/operations')}`, /^text\/vtt/],
   ['Cover', async () => `/api/Stream/Cover/${await keyOf('/site/detailed/operations')}`, /^image\/jpeg/],
   ['Segments', async () => `/api/Stream/Segments/${await keyOf('/files/clip.mp4')}`, /^application\/json/],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Playback, PlaybackTrack } from '../../core/api/schemas.ts';
 import { SECONDS } from '../origin/recipes.ts';
-import { inspect } from '../support/media-tools.ts';
+import { inspect, probeBody } from '../support/media-tools.ts';
 import { renditionOf } from './stream-helpers.ts';
 import { type Problem, useTarget } from './target.ts';
 import { ALLOWED_ORIGINS } from './target-settings.ts';
@@ -53,7 +53,7 @@ describe('GET /api/Fetch/GetPlayback', () => {
     const listed = resource.mediaItems[0]?.video?.renditions.map(({ key }) => key);
     for (const track of video) {
       expect(listed).not.toContain(track.key);
-      const { codecs } = await inspect(await expectSeekable(track), track.mimeType.replace('video/', '.'));
+      const { codecs } = await probeBody(await expectSeekable(track), track.mimeType.replace('video/', '.'));
       expect(codecs).toHaveLength(1);
     }
     expect(audio.map(({ contentType }) => contentType)).toEqual([
@@ -69,7 +69,7 @@ describe('GET /api/Fetch/GetPlayback', () => {
     expect(best?.contentType).toBe('video/mp4; codecs="avc1.42c01f, mp4a.40.2"');
     for (const { mimeType } of others) expect(mimeType).toBe('video/mp4');
     const bytes = await expectSeekable(best as PlaybackTrack, false);
-    const { codecs, durationSeconds } = await inspect(bytes, '.mp4');
+    const { codecs, durationSeconds } = await probeBody(bytes, '.mp4');
     expect(codecs).toEqual(['h264', 'aac']);
     expect(durationSeconds).toBeCloseTo(SECONDS.ladder, 0);
     await expect

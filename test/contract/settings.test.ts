@@ -152,13 +152,13 @@ describe.skipIf(isRemote)('restart', () => {
     const origin = closeAfterwards(await startOrigin());
     const dataDir = await temporaryFolder();
     const link = encodeURIComponent(origin.url('/files/clip.mp4'));
-    const first = await startOwnService(origin, { dataDir });
+    const first = await startOwnService(origin, { dataDir }, { hasPage: false });
     const resource = JSON.parse(
       (await sendRequest(`${first.baseUrl}/api/Fetch/GetResource?url=${link}`)).body.toString(),
     );
     await first.close();
 
-    const second = await startOwnService(origin, { dataDir });
+    const second = await startOwnService(origin, { dataDir }, { hasPage: false });
     const { headers } = await sendRequest(`${second.baseUrl}/api/App/requests`);
     const key: string = resource.mediaItems[0].video.bestQualityKey;
     const stream = await sendRequest(`${second.baseUrl}/api/Stream/Media/${key}`);

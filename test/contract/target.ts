@@ -176,10 +176,11 @@ export async function startOwnService(
   return service;
 }
 
-/** The same with a temporary data folder and an origin of its own, until the tests of the file have ended. */
+/** The same without the page, with a temporary data folder and an origin of its own, until the tests of the file have ended. */
 export async function openOwnService({ mounts, settings }: Pick<OriginOptions, 'mounts'> & TargetOptions) {
   const origin = closeAfterwards(await startOrigin({ mounts }));
-  const service = await startOwnService(origin, { dataDir: await temporaryFolder(), ...settings });
+  const changes = { dataDir: await temporaryFolder(), ...settings };
+  const service = await startOwnService(origin, changes, { hasPage: false });
   return { origin, service: closeAfterwards(service) };
 }
 

@@ -23,6 +23,7 @@ describe('uncaught exceptions', () => {
   });
 
   it('that are caught are not reported', async () => {
+    // Swallowed on purpose: errors that are caught must not be reported.
     await run('try { throw new Error("Bug") } catch {}; Promise.reject(new Error("Bug")).catch(() => undefined)');
     expect(takeCrashReports()).toEqual([]);
   });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
+import type { SourceLimits } from '@reelay/source';
 import { expect } from 'vitest';
 import { createEgress } from '../../core/egress/create-egress.ts';
 import { silentLog } from '../../core/log/log.ts';
@@ -8,7 +9,6 @@ import { createResolver } from '../../core/resolve/create-resolver.ts';
 import { keyOf } from '../../core/state/keys.ts';
 import type { Resource } from '../../core/state/resource.ts';
 import { createStreamService } from '../../stream-service/create-stream-service.ts';
-import type { SourceLimits } from '../../stream-service/source/limits.ts';
 import { createSourceOpeners } from '../../stream-service/source/open-source.ts';
 import { type Origin, startOrigin } from '../origin/server.ts';
 import { usePairMedia } from '../stream-service/outputs/layout/pair-fixture.ts';

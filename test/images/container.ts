@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { chown } from 'node:fs/promises';
+import { chmod, chown, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { reportCrash } from '../support/crash-reports.ts';
 import type { Image } from './image.ts';
@@ -11,7 +12,9 @@ interface ContainerOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Instead of the image's. */
   readonly command?: readonly string[];
-  /** Folders of this machine by their path in the container. Writable, and owned by its user. */
+  /** `UID:GID` instead of the image's. */
+  readonly user?: string;
+  /** Folders of this machine by their path in the container, as new volumes are: with the owner and mode of the image. */
   readonly volumes?: Readonly<Record<string, string>>;
   /** The same, read-only. */
   readonly mounts?: Readonly<Record<string, string>>;
@@ -24,8 +27,12 @@ interface ContainerOptions {
  */
 export async function startContainer(image: Image, options: ContainerOptions = {}): Promise<Container> {
   const { env = {}, command = image.config.Cmd, volumes = {}, mounts = {} } = options;
-  const [user = '', group = user] = image.config.User.split(':');
-  for (const folder of Object.values(volumes)) await chown(folder, Number(user), Number(group));
+  const [owner, ownerGroup = owner] = image.config.User.split(':');
+  const [user, group = user] = (options.user ?? image.config.User).split(':');
+  for (const [inside, folder] of Object.entries(volumes)) {
+    await chown(folder, Number(owner), Number(ownerGroup));
+    await chmod(folder, (await stat(join(image.root, inside))).mode & 0o7777);
+  }
   const binds = [...Object.entries(volumes), ...Object.entries(mounts)];
   const variables = [...image.config.Env, ...Object.entries(env).map(([name, value]) => `${name}=${value}`)];
   const script = [

@@ -78,6 +78,7 @@ export async function startOneMachine(
   image: Image,
   dir: string,
   env: Readonly<Record<string, string>>,
+  user = image.config.User,
 ): Promise<{ container: Container; baseUrl: string }> {
   const [data, plugins] = [join(dir, 'data'), join(dir, 'plugins')];
   await mkdir(data, { recursive: true });
@@ -86,6 +87,7 @@ export async function startOneMachine(
   const container = await startContainer(image, {
     env: { HOST: '127.0.0.1', PORT: '0', TOOLS_UPDATE_HOURS: '0', ...env },
     volumes: { '/data': data },
+    user,
     mounts: { '/app/plugins': plugins },
   });
   const { msg } = await container.said(/ listening on /);

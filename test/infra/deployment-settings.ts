@@ -16,6 +16,9 @@ export const EXTRACTOR_ARGS = 'youtube:player_client=web,mweb;skip=dash provider
 /** A release of yt-dlp. */
 export const PINNED_RELEASE = '2026.11.01';
 
+/** An image of the stream task in a public registry. */
+export const NAMED_IMAGE = `images.example/reelay-stream:1.0@sha256:${'a'.repeat(64)}`;
+
 const ARM = { architecture: 'arm64' };
 const BLUE_TEAM = { profile: 'team', stage: 'blue' };
 const ROTATED = { originSecretRotation: 'next', zones: 'use1-az1,use1-az2' };
@@ -47,7 +50,7 @@ export const DEPLOYMENTS = {
   team: [{ profile: 'team', ...ARM }],
   public: [{ profile: 'public', ...ARM }],
   'blue hobby': [{ profile: 'hobby', stage: 'blue' }, EUROPE],
-  'blue team': [{ ...BLUE_TEAM, ...ARM, ...DOMAIN }, VIRGINIA],
+  'blue team': [{ ...BLUE_TEAM, ...ARM, ...DOMAIN, hostedZone: 'Z0123456789ABC' }, VIRGINIA],
   'blue public': [
     {
       profile: 'public',
@@ -72,7 +75,10 @@ export const DEPLOYMENTS = {
   'public in eu-west-1': [{ profile: 'public' }, IRELAND],
   'defaults in ca-central-1': [{}, CANADA],
 
-  'hobby with a plan': [{ profile: 'hobby', pricingPlan: 'premium' }, EUROPE],
+  'hobby with a plan': [{ profile: 'hobby', pricingPlan: 'pro' }, EUROPE],
+
+  'hobby built in the account': [{ profile: 'hobby', streamImage: 'codebuild' }, EUROPE],
+  'team of a named image': [{ profile: 'team', streamImage: NAMED_IMAGE }, EUROPE],
 
   'hobby with every setting': [{ profile: 'hobby', ...FULL }, EUROPE],
   'team with every setting': [{ profile: 'team', ...FULL }, EUROPE],
@@ -100,6 +106,8 @@ export type SynthesizedName = keyof typeof DEPLOYMENTS;
 /** Those that `*.all.test.ts` alone compare. */
 export const OF_ALL_TESTS: readonly SynthesizedName[] = [
   'team in eu-north-1',
+  'hobby built in the account',
+  'team of a named image',
   'public in eu-west-1',
   'hobby with every setting',
   'team with every setting',

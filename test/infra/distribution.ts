@@ -24,7 +24,7 @@ export interface Edge {
   readonly CacheBehaviors: Behaviour[];
   readonly DefaultCacheBehavior: Behaviour;
   readonly Origins: Origin[];
-  readonly OriginGroups?: { Items: { Id: string; Members: unknown; FailoverCriteria: unknown }[] };
+  readonly OriginGroups?: unknown;
   readonly CustomErrorResponses: { ErrorCode: number; ErrorCachingMinTTL: number; ResponsePagePath?: string }[];
   readonly WebACLId?: unknown;
   readonly Aliases?: string[];

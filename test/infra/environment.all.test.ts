@@ -53,10 +53,13 @@ const settingsRead = () => {
 
 /** Variables of Lambda, ECS, the SDK and libraries. */
 const OTHERS =
-  /^(AWS_|_X_AMZN|LAMBDA_|POWERTOOLS_|NODE_|FORCE_COLOR|NO_COLOR|COLORTERM|TERM|CI$|VITEST|DEBUG|UNDICI|WATCH_REPORT_DEPENDENCIES|ENVIRONMENT$|LOG_LEVEL|TMPDIR|TMP$|TEMP$|HOME|USERPROFILE$|PATH$|ECS_AGENT_URI)/;
+  /^(AWS_|_X_AMZN|LAMBDA_|POWERTOOLS_|NODE_|FORCE_COLOR|NO_COLOR|COLORTERM|TERM|CI$|VITEST|DEBUG|UNDICI|WATCH_REPORT_DEPENDENCIES|ENVIRONMENT$|LOG_LEVEL|TMPDIR|TMP$|TEMP$|HOME|USERPROFILE$|PATH$|ECS_AGENT_URI|ECS_CONTAINER_METADATA)/;
 const OF_THE_EDGE = ['SECURITY_CONTACT'];
+/** Behind another proxy, on one machine. */
+const OF_A_PROXY = ['BASE_PATH', 'PROXY_ADDRESSES', 'USER_HEADER'];
 /** Settings of one machine: functions read them with the others and get the defaults. */
 const OF_ONE_MACHINE = [
+  ...OF_A_PROXY,
   'MAX_RESOLVES_PER_CLIENT',
   'ALLOWED_HOSTS',
   'PUBLIC_URL',
@@ -104,7 +107,7 @@ const LEFT_AT_DEFAULT: Readonly<Record<string, readonly string[]>> = {
   wake: ['ORIGIN_SECRET'],
   'tools-layer': ['RESOLVER_FUNCTION'],
   // Without `alarmEmail`.
-  'cost-guard': ['ALARM_TOPIC'],
+  'cost-guard': ['ALARM_TOPIC', 'FIREWALL'],
 };
 
 beforeEach(() => {
@@ -118,7 +121,9 @@ afterEach(() => {
 describe.each(FUNCTIONS)('%s', (name) => {
   const given = variablesOf(name);
   const load = async () => {
-    const { environment, read } = recorded({ ...given, AWS_REGION: 'eu-central-1', AWS_LAMBDA_FUNCTION_NAME: name });
+    const ofLambda = { AWS_REGION: 'eu-central-1', AWS_LAMBDA_FUNCTION_NAME: name };
+    // JSON that is known at deployment.
+    const { environment, read } = recorded({ ...given, SPENDING_PLAN: '{}', ...ofLambda });
     process.env = environment;
     const { handler } = await import(`../../lambdas/entries/${name}.ts`);
     process.env = real;
@@ -156,15 +161,16 @@ describe.each(['hobby', 'team'] as const)('the stream task of %s', (profile) => 
     const unread = Object.keys(given).filter((key) => !read.has(key) && !OTHERS.test(key));
     expect(unread).toEqual([]);
     const unset = [...read].filter((key) => !(key in given) && !(key in ofImage) && !OTHERS.test(key));
-    // The pointer selects the tools; the wake function passes the secret when it starts a task.
+    // The pointer selects the tools; a load balancer knows the address of a task.
     const intended = [
       'TOOLS_CHANNEL',
       'TOOLS_UPDATE_HOURS',
       'CANARY_LINKS',
       'EXTRA_CA_FILE',
       'YT_DLP_PATH',
-      'ORIGIN_SECRET',
+      ...(profile === 'team' ? ['HOST_FUNCTION'] : []),
       'DATA_MAX_BYTES',
+      ...OF_A_PROXY,
       ...SECRETS,
       'ALLOWED_HOSTS',
       'MAX_REQUESTS_PER_CLIENT',
@@ -178,15 +184,6 @@ describe.each(['hobby', 'team'] as const)('the stream task of %s', (profile) => 
     ];
     expect(unset.filter((key) => !intended.includes(key))).toEqual([]);
   });
-});
-
-it('passes the wake function the container and family of the task definition', () => {
-  const given = variablesOf('wake');
-  const [container] = onlyResource(deployed.hobby, 'AWS::ECS::TaskDefinition').ContainerDefinitions as never as [
-    { Name: string },
-  ];
-  expect(given.CONTAINER_NAME).toBe(container.Name);
-  expect(variablesOf('register').TASK_FAMILY).toBe(onlyResource(deployed.hobby, 'AWS::ECS::TaskDefinition').Family);
 });
 
 it.each(PROFILE_NAMES)('passes secrets of %s by reference only', (name) => {
@@ -208,7 +205,9 @@ describe.each(['hobby', 'team'] as const)('the access keys of %s', (profile) => 
   });
 
   it('are checked by the edge function, which has the store', () => {
-    const edge = onlyResource(deployed[profile], 'AWS::CloudFront::Function');
+    const [edge = {}] = resourcesOfType(deployed[profile], 'AWS::CloudFront::Function')
+      .map(({ properties }) => properties)
+      .filter(({ FunctionConfig }) => Object(FunctionConfig).KeyValueStoreAssociations);
     expect(edge.FunctionCode).toMatch(/await admit\(/);
     expect(edge.FunctionCode).toContain('Contact: mailto:security@media.example');
     expect(edge.FunctionConfig).toMatchObject({ KeyValueStoreAssociations: [expect.anything()] });

@@ -9,7 +9,7 @@ const FETCH_RELEASES = [
   ...items('Delete', 'Get', 'Put'),
   ...['s3:DeleteObject', 's3:GetObject', 's3:ListBucket', 's3:PutObject'],
   ...['lambda:PublishLayerVersion', 'lambda:GetLayerVersion', 'lambda:DeleteLayerVersion', 'lambda:ListLayerVersions'],
-  ...['lambda:UpdateFunctionConfiguration', 'lambda:GetFunction', 'lambda:GetFunctionConfiguration'],
+  ...['lambda:UpdateFunctionConfiguration', 'lambda:GetFunctionConfiguration'],
   ...['lambda:InvokeFunction', 'lambda:PublishVersion'],
   ...['lambda:GetAlias', 'lambda:CreateAlias', 'lambda:UpdateAlias'],
 ];
@@ -19,13 +19,19 @@ const BUCKET_DEPLOYMENT = [
   ...['s3:PutObjectLegalHold', 's3:PutObjectRetention', 's3:PutObjectTagging', 's3:PutObjectVersionTagging'],
 ];
 const WRITE_STORE = ['DescribeKeyValueStore', 'PutKey', 'DeleteKey'].map((each) => `cloudfront-keyvaluestore:${each}`);
-const READ_TASKS = ['ecs:DescribeTasks', 'ecs:ListTasks'];
+const CONTROL_HOST = ['ecs:DescribeServices', 'ecs:UpdateService'];
+
+const GUARD = [
+  ...FUNCTION,
+  ...['apigateway:GET', 'apigateway:PATCH', 'cloudwatch:GetMetricStatistics'],
+  ...['cloudfront:GetDistributionConfig', 'cloudfront:UpdateDistribution'],
+  ...['Get', 'Put', 'Delete'].map((verb) => `lambda:${verb}FunctionConcurrency`),
+  ...WRITE_STORE,
+  ...items('Get', 'Put'),
+];
 
 const ALWAYS: Record<string, string[]> = {
-  ApiAppInfoRole: [...FUNCTION, ...items('Get')],
-  ApiRequestCountRole: [...FUNCTION, ...items('BatchGet')],
-  ApiDescriptionRole: FUNCTION,
-  ApiNotFoundRole: FUNCTION,
+  ApiOthersRole: [...FUNCTION, ...items('BatchGet', 'Get')],
   ApiResolverRole: [...FUNCTION, ...items('Get', 'Put', 'Update'), 'lambda:InvokeFunction'],
   OriginSecretMakerRole: [...FUNCTION, ...items('Get', 'Put')],
   ToolsCanaryRole: FUNCTION,
@@ -34,13 +40,7 @@ const ALWAYS: Record<string, string[]> = {
     ...['lambda:PutProvisionedConcurrencyConfig', 'lambda:DeleteProvisionedConcurrencyConfig'],
   ],
   ToolUpdatesFunctionRole: FETCH_RELEASES,
-  MonitoringCostGuardFunctionRole: [
-    ...FUNCTION,
-    ...['apigateway:GET', 'apigateway:PATCH', 'cloudwatch:GetMetricStatistics'],
-    ...['Get', 'Put', 'Delete'].map((verb) => `lambda:${verb}FunctionConcurrency`),
-    ...WRITE_STORE,
-    ...items('Get', 'Put'),
-  ],
+  MonitoringCostGuardFunctionRole: GUARD,
   PageUploadRole: [...LOGS, ...BUCKET_DEPLOYMENT],
   CustomS3AutoDeleteObjectsCustomResourceProviderRole: LOGS,
 };
@@ -60,23 +60,25 @@ const BALANCED = {
 };
 const ON_DEMAND = {
   ...FARGATE,
-  TaskTaskRole: TASK,
-  StreamsWakeRole: [...FUNCTION, ...READ_TASKS, ...['ecs:RunTask', 'iam:PassRole'], ...items('Delete', 'Get', 'Put')],
-  StreamsRegisterRole: [
+  TaskTaskRole: [...TASK, 'lambda:InvokeFunction'],
+  StreamsWakeRole: [
     ...FUNCTION,
-    ...READ_TASKS,
-    'ecs:StopTask',
-    'lambda:InvokeFunction',
+    ...CONTROL_HOST,
     'ec2:DescribeNetworkInterfaces',
+    'cloudfront-keyvaluestore:GetKey',
     ...WRITE_STORE,
+    ...items('Get'),
   ],
-  StreamsStopperRole: [...FUNCTION, ...READ_TASKS, 'ecs:StopTask'],
+  MonitoringCostGuardFunctionRole: [...GUARD, ...CONTROL_HOST],
 };
 
 const OF_HOST: Readonly<Record<ProfileName, Record<string, string[]>>> = {
   hobby: ON_DEMAND,
   team: BALANCED,
-  public: BALANCED,
+  public: {
+    ...BALANCED,
+    MonitoringCostGuardFunctionRole: [...GUARD, 'wafv2:GetWebACL', 'wafv2:UpdateWebACL'],
+  },
 };
 
 /** All actions of each role of a deployment. */
@@ -90,8 +92,7 @@ const UPDATE_TOOLS = { DeleteItem: OF_TOOLS, GetItem: OF_TOOLS, PutItem: OF_TOOL
 
 /** Table items that each role has access to. */
 export const expectedItems = (name: ProfileName): Record<string, Record<string, string[]>> => ({
-  ApiAppInfoRole: { GetItem: ['maintenance', 'tools'] },
-  ApiRequestCountRole: { BatchGetItem: ['count#*'] },
+  ApiOthersRole: { BatchGetItem: ['count#*'], GetItem: ['maintenance', 'tools'] },
   ApiResolverRole: {
     GetItem: ['link#*', 'maintenance', 'resource#*', 'tools'],
     PutItem: ['link#*', 'resource#*'],
@@ -107,11 +108,7 @@ export const expectedItems = (name: ProfileName): Record<string, Record<string, 
     UpdateItem: ['resource#*', 'spending#*'],
   },
   ...(name === 'hobby' && {
-    StreamsWakeRole: {
-      GetItem: ['resource#*', 'stream-task'],
-      PutItem: ['stream-task'],
-      DeleteItem: ['stream-task'],
-    },
+    StreamsWakeRole: { GetItem: ['resource#*'] },
   }),
 });
 
@@ -124,5 +121,4 @@ export const WITHOUT_RESOURCE = [
   'ecr:GetAuthorizationToken',
   'ec2:DescribeManagedPrefixLists',
   'ec2:DescribeNetworkInterfaces',
-  'ecs:ListTasks',
 ];

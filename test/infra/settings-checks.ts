@@ -83,6 +83,12 @@ export function checkSettings(): void {
       });
       const { Outputs } = regionalTemplate('team') as Template & { Outputs: Record<string, { Value: unknown }> };
       expect(Outputs.BaseUrl?.Value).toBe('https://media.example.com');
+      const records = resourcesOfType(regionalTemplate('team'), 'AWS::Route53::RecordSet');
+      const record = { Name: 'media.example.com.', HostedZoneId: 'Z0123456789ABC', AliasTarget: expect.anything() };
+      expect(records.map(({ properties }) => properties)).toEqual([
+        { ...record, Type: 'A' },
+        { ...record, Type: 'AAAA' },
+      ]);
     });
   });
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { LEASE_SECONDS } from '../../lambdas/tools-update/update-lease.ts';
 import { PROFILE_NAMES, regional, regionalTemplate, regionless, template } from './deployments.ts';
 import { checkEdge } from './edge-checks.ts';
 import { checkManual } from './manual-checks.ts';
@@ -74,10 +75,10 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
     }
   });
 
-  it(isHobby ? 'has neither a load balancer nor a service' : 'has one internal load balancer', () => {
+  it(isHobby ? 'has no load balancer' : 'has one internal load balancer', () => {
     const balancers = resourcesOfType(of, 'AWS::ElasticLoadBalancingV2::LoadBalancer');
     expect(balancers.map(({ properties }) => properties.Scheme)).toEqual(isHobby ? [] : ['internal']);
-    expect(resourcesOfType(of, 'AWS::ECS::Service')).toHaveLength(isHobby ? 0 : 1);
+    expect(resourcesOfType(of, 'AWS::ECS::Service')).toHaveLength(1);
   });
 
   it('uses the resource * only for actions without resource-level permissions', () => {
@@ -90,7 +91,7 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
       expect(properties.Timeout, id).toBeLessThanOrEqual(29);
       expect(properties, id).toMatchObject({ Runtime: 'nodejs24.x', TracingConfig: { Mode: 'Active' } });
     }
-    expect(functions).toHaveLength(5);
+    expect(functions).toHaveLength(2);
   });
 
   it('keeps its state in one on-demand table', () => {
@@ -207,22 +208,15 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
     );
     const essential = [
       'ApiErrors',
+      'CostGuardErrors',
       'FunctionErrors',
       'FunctionThrottles',
       'ResolvesFailing',
       'ToolUpdateFailed',
       'ToolsMissing',
     ];
-    const more = [
-      ...['MaintenanceTooLong', 'TableThrottles'],
-      ...['CpuExhausted', 'FfmpegFailures', 'ProcessPerLink', 'ReResolvesMany', 'ResolvesSlow', 'ToolsOld'],
-    ];
     expect(alarms.sort()).toEqual(
-      [
-        ...essential,
-        ...(isHobby ? ['TaskRunsLong'] : ['TasksMissing', 'StreamErrors']),
-        ...(name === 'public' ? more : []),
-      ].sort(),
+      [...essential, ...(isHobby ? ['TaskRunsLong'] : ['TasksMissing', 'StreamErrors'])].sort(),
     );
     expect(resourcesOfType(of, 'AWS::CloudWatch::Dashboard')).toHaveLength(1);
     // Nobody would be told.
@@ -305,7 +299,7 @@ it('attaches a flat-rate plan to the distribution, with the firewall that it req
   const of = templates['reelay-main'] ?? { Resources: {} };
   expect(onlyResource(of, 'AWS::PricingPlanManager::Subscription')).toMatchObject({
     PlanFamily: 'CloudFront',
-    PlanTier: 'PREMIUM',
+    PlanTier: 'PRO',
     ResourceArns: [
       expect.anything(),
       expect.objectContaining({ 'Fn::GetStackOutput': expect.anything() }),
@@ -321,6 +315,24 @@ it('needs no more than the ten free alarms in hobby', () => {
     return Metrics?.filter((metric) => 'MetricStat' in metric).length ?? 1;
   });
   expect(metrics.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(10);
+});
+
+it('alarms on errors of the functions that no request reaches', () => {
+  const functionsOf = (name: string) => {
+    const alarm = resourcesOfType(privateHobby, 'AWS::CloudWatch::Alarm').find(({ id }) => id.includes(name));
+    return [...JSON.stringify(alarm?.properties).matchAll(/"FunctionName","Value":\{"Ref":"(\w+)"/g)].map(
+      ([, id = '']) => withoutHash(id),
+    );
+  };
+  expect(functionsOf('FunctionErrors').sort()).toEqual(['AccessKeysSync', 'StreamsWake']);
+  expect(functionsOf('CostGuardErrors')).toEqual(['MonitoringCostGuardFunction']);
+});
+
+it.each(PROFILE_NAMES)('ends updates of the tools in %s by when their lease ends', (name) => {
+  const timeouts = resourcesOfType(template(name), 'AWS::Lambda::Function')
+    .filter(({ properties }) => ['Reelay update-tools', 'Reelay tools-layer'].includes(String(properties.Description)))
+    .map(({ properties }) => properties.Timeout);
+  expect(timeouts).toEqual([LEASE_SECONDS, LEASE_SECONDS]);
 });
 
 it('rolls back a new release of yt-dlp when most resolves fail', () => {

@@ -7,6 +7,12 @@ import type { Template } from './permissions.ts';
 import { mainTemplate, synthesize } from './synth.ts';
 import { dependenciesOf, onlyResource, resourcesOfType } from './template.ts';
 
+const environmentOf = (of: Template, name: string): unknown =>
+  resourcesOfType(of, 'AWS::Lambda::Function')
+    .map(({ properties }) => properties)
+    .filter(({ Description }) => Description === `Reelay ${name}`)
+    .map(({ Environment }) => Object(Environment).Variables)[0];
+
 /** Tests of both stream hosts: balanced and on demand. */
 export function checkStreamHosts(): void {
   describe('balanced stream host', () => {
@@ -150,20 +156,29 @@ export function checkStreamHosts(): void {
   describe('on-demand stream host', () => {
     const of = template('hobby');
 
-    it('falls back to the wake function when no task answers, never for a status of a task', () => {
+    it('leads streams to the wake function, which the edge function replaces by the task that is registered', () => {
       const { OriginGroups, Origins } = distribution(of);
-      expect(OriginGroups?.Items).toMatchObject([
-        {
-          FailoverCriteria: { StatusCodes: { Items: [503, 504] } },
-          Members: { Items: [{ OriginId: 'stream' }, { OriginId: 'wake' }] },
-        },
-      ]);
-      expect(Origins.find(({ Id }) => Id === 'stream')).toMatchObject({
-        ConnectionAttempts: 1,
-        ConnectionTimeout: 2,
-        CustomOriginConfig: { HTTPPort: 8080, OriginProtocolPolicy: 'http-only' },
-      });
+      expect(OriginGroups).toBeUndefined();
+      expect(Origins.map(({ Id }) => Id)).toContain('wake');
       expect(onlyResource(of, 'AWS::Lambda::Url')).toMatchObject({ AuthType: 'AWS_IAM' });
+    });
+
+    it('is a service whose count no deployment resets, and whose task the function can stop', () => {
+      const service = onlyResource(of, 'AWS::ECS::Service');
+      expect(service).toMatchObject({
+        ServiceName: 'reelay-main-on-demand',
+        DeploymentConfiguration: { DeploymentCircuitBreaker: { Enable: true, Rollback: true } },
+        NetworkConfiguration: { AwsvpcConfiguration: { AssignPublicIp: 'ENABLED' } },
+      });
+      expect(service.DesiredCount).toBeUndefined();
+      for (const name of ['wake', 'cost-guard'])
+        expect(environmentOf(of, name)).toMatchObject({ SERVICE: service.ServiceName, CLUSTER: service.Cluster });
+      const [container] = onlyResource(of, 'AWS::ECS::TaskDefinition').ContainerDefinitions as unknown as [object];
+      expect(container).toMatchObject({
+        Environment: expect.arrayContaining([
+          { Name: 'HOST_FUNCTION', Value: { Ref: expect.stringMatching(/^StreamsWake/) } },
+        ]),
+      });
     });
 
     it('admits only CloudFront to a task', () =>
@@ -172,17 +187,6 @@ export function checkStreamHosts(): void {
         ToPort: 8080,
         SourcePrefixListId: expect.anything(),
       }));
-
-    it('updates the key-value store with every task state change and every ten minutes', () => {
-      expect(onlyResource(of, 'AWS::CloudFront::Function').FunctionConfig).toMatchObject({
-        KeyValueStoreAssociations: [{}],
-      });
-      const rules = resourcesOfType(of, 'AWS::Events::Rule').filter(({ id }) => id.startsWith('Streams'));
-      expect(rules.map(({ properties }) => properties.ScheduleExpression ?? properties.EventPattern)).toEqual([
-        expect.objectContaining({ source: ['aws.ecs'] }),
-        'rate(10 minutes)',
-      ]);
-    });
 
     it('is started ahead of streams by the resolver', () => {
       const resolver = resourcesOfType(of, 'AWS::Lambda::Function').find(({ id }) => id.startsWith('ApiResolver'));

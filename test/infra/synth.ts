@@ -19,6 +19,7 @@ export const flags: Record<string, unknown> = JSON.parse(readFileSync(join(ROOT,
 export function placeholderBundle(folder: string): string {
   for (const name of FUNCTIONS) write(join(folder, 'functions', name), 'index.mjs', 'export const handler = () => {};');
   write(join(folder, 'stream-service'), 'Dockerfile', 'FROM scratch');
+  write(join(folder, 'web'), 'index.html', '<!doctype html>');
   return folder;
 }
 

@@ -15,8 +15,7 @@ const list = { id: 'k'.repeat(33), url: link.url, title: null, author: null, ent
 
 /** Calls of the state interface that the code of each role makes. */
 const CALLS: Readonly<Record<string, (state: State) => readonly Promise<unknown>[]>> = {
-  ApiAppInfoRole: (state) => [state.getTools(), state.getMaintenance()],
-  ApiRequestCountRole: (state) => [state.countRequests()],
+  ApiOthersRole: (state) => [state.getTools(), state.getMaintenance(), state.countRequests()],
   ApiResolverRole: (state) => [
     ...[state.getTools(), state.getMaintenance(), state.addRequest(), state.getLink('l'), state.getResource('r')],
     ...[state.putLink(link as never), state.putResource(aResource(1)), state.touchResource(aResource(1))],
@@ -34,10 +33,7 @@ const CALLS: Readonly<Record<string, (state: State) => readonly Promise<unknown>
     ...[state.addStreamBytes(1), state.getCostGuard()],
     ...[state.getAttachment('r', 'cover'), state.putAttachment('r', 'cover', Buffer.from('a'))],
   ],
-  StreamsWakeRole: (state) => [
-    state.getArchivedList(list.id),
-    ...[state.getResource('r'), state.getStreamTask(), state.takeStreamTask(lease), state.endStreamTask('one')],
-  ],
+  StreamsWakeRole: (state) => [state.getArchivedList(list.id), state.getResource('r')],
 };
 const ofUpdates = (state: State) => [
   ...[state.takeToolsUpdate(lease), state.endToolsUpdate('one'), state.takeMaintenance(lease)],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../core/api/operations.ts';
 import { createSignatureCheck } from '../../core/http/access-secrets.ts';
-import { chooseJsonType } from '../../core/http/response-headers.ts';
+import { chooseJsonType } from '../../core/http/negotiation.ts';
 import { STREAM_PARAMETERS, UNCACHED_PARAMETERS } from '../../infra/constructs/edge/viewer-request-source.ts';
 import { itWith } from '../support/clients.ts';
 import { createEdge, type EdgeMode, requestOf, runInNjs } from '../support/edge.ts';

@@ -24,11 +24,10 @@ function writtenMetrics(): Set<string> {
     return true;
   });
   const resolves = createResolveMetrics(STAGE);
-  resolves.resolved('resolved', 1);
+  resolves.resolved('resolved');
   resolves.ytDlpMode('worker');
   const tools = createToolMetrics(STAGE);
-  for (const say of [tools.updated, tools.updateFailed, tools.missing, () => tools.maintained(1), () => tools.age(1)])
-    say();
+  for (const say of [tools.updateFailed, tools.missing, () => tools.maintained(1), () => tools.age(1)]) say();
   spy.mockRestore();
   const task = createMetrics({ stage: STAGE, toolVersion: () => '2026.01.01', write: (line) => void lines.push(line) });
   task.close();
@@ -89,7 +88,13 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
     const code = edgeSource('on-demand');
     const chosen = [...code.matchAll(/(?:"?origin"?: ?|selectRequestOriginById\()['"](\w+)['"]/g)].map(([, id]) => id);
     const origins = distribution(of).Origins.map(({ Id }) => Id);
-    const wanted = new Set(chosen.filter((id) => id !== 'wake' || name === 'hobby'));
+    const unused = name === 'hobby' ? 'stream' : 'wake';
+    const wanted = new Set(chosen.filter((id) => id !== unused));
     expect([...wanted].sort()).toEqual(origins.sort());
   });
+});
+
+it('writes no metric that nothing reads: each is billed', () => {
+  const read = new Set(PROFILE_NAMES.flatMap((name) => readMetrics(template(name))));
+  expect([...writtenMetrics()].filter((metric) => !read.has(metric))).toEqual([]);
 });

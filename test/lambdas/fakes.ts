@@ -144,11 +144,7 @@ export const eventOf = (
 
 /** Invokes the function that the path is routed to. */
 export function ask(fakes: ApiFakes, path: string, options?: EventOptions): Promise<Result> {
-  const { routes, fallback } = functionsOver(fakes);
-  const event = eventOf(path, options);
-  const spelled = event.rawPath.toLowerCase();
-  const begins = [...routes].find(([route]) => route.endsWith('*') && spelled.startsWith(route.slice(0, -1)));
-  return (routes.get(spelled) ?? begins?.[1] ?? fallback)(event, {} as never);
+  return functionsOver(fakes)(eventOf(path, options), {} as never);
 }
 
 export const jsonOf = ({ body = '' }: Result): unknown => JSON.parse(body);

@@ -1,14 +1,20 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeEach, expect, it } from 'vitest';
+import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { onTerminal } from '../support/on-terminal.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const folder = await temporaryFolder();
 const project = join(folder, 'project');
+/** The project before and after `npm ci`. */
+const [bare, complete] = [join(folder, 'bare'), join(folder, 'complete')];
+async function restore(state: string): Promise<void> {
+  await rm(project, { recursive: true, force: true });
+  await cp(state, project, { recursive: true });
+}
 const run = promisify(execFile);
 const env = { PATH: process.env.PATH, HOME: folder, npm_config_offline: 'true', npm_config_audit: 'false' };
 const npm = (...args: string[]) => run('npm', [...args, '--no-fund'], { cwd: project, env });
@@ -30,8 +36,8 @@ async function lock(servingVersion: string): Promise<void> {
   await npm('install', '--package-lock-only');
 }
 
-beforeEach(async () => {
-  await rm(project, { recursive: true, force: true });
+/** Packed and locked once: npm takes a second for each. */
+beforeAll(async () => {
   for (const name of ['local/bootstrap.mjs', 'local/supervisor.mjs', 'node-flags.json', 'node-environment.json']) {
     const path = name.includes('/') ? name : `stream-service/${name}`;
     await cp(join(ROOT, path), join(project, path));
@@ -42,7 +48,12 @@ beforeEach(async () => {
   await pack('serving', '2.0.0');
   await pack('developing', '1.0.0');
   await lock('1.0.0');
+  await rename(project, bare);
+  await cp(bare, project, { recursive: true });
+  await npm('ci');
+  await rename(project, complete);
 });
+beforeEach(() => restore(bare));
 
 it('installs what a program needs, once', async () => {
   expect(await start('local/serve.mjs')).toEqual({ stdout: 'runs\n', stderr: 'Installing dependencies\n' });
@@ -68,7 +79,7 @@ it.each([
 });
 
 it('leaves alone what npm ci has installed', async () => {
-  await npm('ci');
+  await restore(complete);
   for (const program of ['local/serve.mjs', 'develop.mjs'])
     expect(await start(program)).toEqual({ stdout: 'runs\n', stderr: '' });
   expect(await installed()).toEqual(['developing', 'serving']);
@@ -81,7 +92,7 @@ it('adds what npm ci was told to omit', async () => {
 });
 
 it('updates packages for development with the others', async () => {
-  await npm('ci');
+  await restore(complete);
   await lock('2.0.0');
   expect((await start('local/serve.mjs')).stderr).toBe('Installing dependencies\n');
   expect(await installed()).toEqual(['developing', 'serving']);
@@ -114,7 +125,7 @@ it.each([
   ['one of the system that is too old', '20.20.2', '24.1.0', 'pinned\n'],
   ['no pinned one', '22.19.0', undefined, 'system\n'],
 ])('chooses between the pinned Node and %s', async (_, system, pinned, runs) => {
-  await npm('ci');
+  await restore(complete);
   const makeNode = async (path: string, version: string, name: string) => {
     await mkdir(join(path, '..'), { recursive: true });
     await writeFile(path, `#!/bin/sh\n[ "$1" = --version ] && echo v${version} || echo ${name}\n`, { mode: 0o755 });

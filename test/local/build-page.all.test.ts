@@ -33,9 +33,11 @@ function firstLoad(page: string): string[] {
       const imports = matches(text, /(?:import|from)\s*["'`](\.\.?\/[^"'`]+)["'`]/g);
       for (const name of imports) follow(new URL(name, `http://x${path}`).pathname);
     }
-    if (path.endsWith('.css')) for (const name of matches(text, /url\((?!data:)["']?([^"')]+)/g)) follow(name);
+    if (path.endsWith('.css'))
+      for (const name of matches(text, /url\((?!data:)["']?([^"')]+)/g))
+        follow(new URL(name, `http://x${path}`).pathname);
   };
-  for (const path of matches(textOf(page), /(?:src|href)="(\/[^"]+\.(?:js|css|woff2))"/g)) follow(path);
+  for (const path of matches(textOf(page), /(?:src|href)="\.?(\/[^"]+\.(?:js|css|woff2))"/g)) follow(path);
   const texts = [...files.keys()].find((path) => /\/ar-[^/]*\.js$/.test(path)) ?? expect.fail('No texts');
   return [...seen, texts];
 }
@@ -44,7 +46,7 @@ describe('built page', () => {
   it.each(['/', '/not-found'])('%s references only files of the build', (page) => {
     const html = textOf(page);
     // The API's description is the service's.
-    const own = matches(html, /(?:src|href)="(\/(?!swagger\/)[^"]+)"/g).filter((path) => /\.\w+$/.test(path));
+    const own = matches(html, /(?:src|href)="\.?(\/(?!swagger\/)[^"]+)"/g).filter((path) => /\.\w+$/.test(path));
     for (const path of own) expect(files.has(path), path).toBe(true);
     expect(html).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
   });

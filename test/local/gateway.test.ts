@@ -17,9 +17,6 @@ const log = { info: () => undefined, warn: () => undefined, error: (message: str
 let seen: Event | undefined;
 let result: Result | Error = {};
 
-const named =
-  (name: string): Handler =>
-  async () => ({ body: name });
 const thing: Handler = async (event) => {
   seen = event;
   if (result instanceof Error) throw result;
@@ -27,13 +24,7 @@ const thing: Handler = async (event) => {
 };
 
 beforeAll(async () => {
-  const routes = new Map([
-    ['/api/Thing', thing],
-    ['/mcp', thing],
-    ['/docs*', named('docs')],
-    ['/docs/page', named('page')],
-  ]);
-  const server = createServer(createGateway({ routes, fallback: named('fallback'), log }));
+  const server = createServer(createGateway({ handler: thing, log }));
   ({ port, url: baseUrl } = closeAfterwards(await listen(server)));
 });
 beforeEach(() => {
@@ -52,27 +43,6 @@ async function exchange(bytes: string): Promise<string> {
   return text(socket);
 }
 
-describe('routing', () => {
-  it.each([
-    ['/api/Thing', 'thing'],
-    ['/API/tHING?x', 'thing'],
-    ['/api/thing/', 'fallback'],
-    ['/docs', 'docs'],
-    ['/Docs/a/b', 'docs'],
-    ['/docs/PAGE', 'page'],
-    ['/', 'fallback'],
-    ['//api/thing', 'fallback'],
-    ['/%ZZ', 'fallback'],
-    ['/api/%', 'fallback'],
-    ['/__proto__', 'fallback'],
-    [`/${'x'.repeat(10_000)}`, 'fallback'],
-  ])('routes %.40s to %s', async (path, name) => expect(await bodyOf(path)).toBe(name));
-
-  it('responds to a target that is no path', async () => {
-    expect(await exchange('OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')).toMatch(/fallback$/);
-  });
-});
-
 describe('event', () => {
   it('has what functions read of payload format 2.0', async () => {
     const headers = { 'User-Agent': 'agent', 'X-Mixed-Case': 'é' };
@@ -83,10 +53,24 @@ describe('event', () => {
       headers: expect.objectContaining({ 'user-agent': 'agent', 'x-mixed-case': 'é', host: `127.0.0.1:${port}` }),
       requestContext: {
         http: { method: 'GET', sourceIp: '127.0.0.1' },
+        basePath: '',
         requestId: expect.stringMatching(/^[\w-]{36}$/),
         timeEpoch: expect.any(Number),
       },
     });
+  });
+
+  it.each(['//api/thing', '/%ZZ', '/__proto__', `/${'x'.repeat(10_000)}`])(
+    'has the path %.40s as it was sent',
+    async (path) => {
+      expect(await bodyOf(path)).toBe('thing');
+      expect(seen?.rawPath).toBe(path);
+    },
+  );
+
+  it('has a target that is no path', async () => {
+    expect(await exchange('OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')).toMatch(/thing$/);
+    expect(seen?.rawPath).toBe('*');
   });
 
   it('has an empty query without one', async () => {
@@ -163,8 +147,7 @@ describe('failures', () => {
     const answer = Promise.withResolvers<Result>();
     const slow = createServer(
       createGateway({
-        routes: new Map(),
-        fallback: () => {
+        handler: () => {
           asked.resolve();
           return answer.promise;
         },
@@ -190,7 +173,7 @@ describe('client', () => {
         clients.push(event.requestContext.http.sourceIp);
         return {};
       };
-      const behind = createServer(createGateway({ routes: new Map(), fallback: handler, trustedProxies, log }));
+      const behind = createServer(createGateway({ handler, trustedProxies, log }));
       const { url } = closeAfterwards(await listen(behind));
       await sendRequest(url, { headers: { 'x-forwarded-for': '203.0.113.7, 192.0.2.9:4711' } });
     }
@@ -204,7 +187,7 @@ describe('client', () => {
       if (signals.length === 2) await new Promise((resolve) => context.signal.addEventListener('abort', resolve));
       return { body: 'late' };
     };
-    const slow = createServer(createGateway({ routes: new Map(), fallback: handler as Handler, log }));
+    const slow = createServer(createGateway({ handler: handler as Handler, log }));
     const { url, port: slowPort } = closeAfterwards(await listen(slow));
     const options = { port: slowPort, agent: false } as const;
     await sendRequest(url);

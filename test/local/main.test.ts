@@ -46,8 +46,9 @@ const json = async (url: string) => (await fetch(url)).json();
 
 describe('npm start', () => {
   it('responds while it installs tools, becomes available, and leaves no process after SIGINT', async () => {
-    const service = start({ DATA_DIR: 'data' });
+    const service = start({ DATA_DIR: 'data', PUBLIC_URL: 'https://reelay.example' });
     const baseUrl = await service.baseUrl();
+    await service.line(/^Other devices open https:\/\/reelay\.example$/);
     expect(await json(`${baseUrl}/api/App`)).toMatchObject({
       isHealthy: false,
       maintenance: expect.stringMatching(/^(Fetching|Downloading|Installing|Checking|Looking)/),

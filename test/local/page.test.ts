@@ -192,6 +192,12 @@ describe('during the build', () => {
     expect(status).toBe(503);
     expect(headers).toMatchObject({ 'retry-after': '2', 'cache-control': 'no-store' });
     expect(body.toString()).toContain('http-equiv="refresh"');
+    const [, style = ''] = /href="([^"]+\.css)"/.exec(body.toString()) ?? [];
+    const { headers: type, body: rules } = await sendRequest(own + style);
+    expect([type['content-type'], rules.toString()]).toEqual([
+      'text/css; charset=utf-8',
+      expect.stringContaining('main {'),
+    ]);
     expect((await sendRequest(`${own}/api/App`)).body.toString()).toBe('api');
     built.resolve(dir);
     await page.ready;

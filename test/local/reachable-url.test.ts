@@ -9,7 +9,10 @@ const NETWORK = {
   en1: [address('10.0.0.5')],
 };
 const of = (host: string, more: { publicUrl?: string; allowedHosts?: string[] } = {}, network: object = NETWORK) =>
-  reachableUrl({ allowedHosts: [], host, port: 8080, publicUrl: undefined, ...more }, network as typeof NETWORK);
+  reachableUrl(
+    { basePath: '', allowedHosts: [], host, port: 8080, publicUrl: undefined, ...more },
+    network as typeof NETWORK,
+  );
 
 describe('reachableUrl', () => {
   it.each([

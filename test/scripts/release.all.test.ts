@@ -3,7 +3,7 @@ import { appendFile, chmod, readFile, utimes, writeFile } from 'node:fs/promises
 import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { makeRelease } from '../../scripts/release.ts';
+import { makeRelease, prepareRelease, repositoryFields } from '../../scripts/release.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -61,5 +61,47 @@ describe('a release', () => {
 
   it('has sums that sha256sum verifies', async () => {
     await expect(run('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: outDir })).resolves.toBeDefined();
+  });
+});
+
+describe('the preparation of a release', () => {
+  it('raises the version, names its changes, commits and tags, once', async () => {
+    const repository = await clone();
+    await git(repository, 'config', 'user.name', 'Somebody');
+    await git(repository, 'config', 'user.email', 'somebody@host.example');
+    await writeFile(join(repository, 'CHANGELOG.md'), '# Changelog\n\n## Unreleased\n\n### Added\n\n- A thing.\n');
+    await expect(prepareRelease(repository, '7.8.9')).rejects.toThrow('Commit or stash');
+    await git(repository, 'commit', '--all', '--message', 'Add a thing');
+    await expect(prepareRelease(repository, 'v7')).rejects.toThrow('v7 is not a version');
+    await prepareRelease(repository, '7.8.9');
+    expect(await git(repository, 'log', '-1', '--format=%s %D')).toMatch(/^Release 7\.8\.9 HEAD.*tag: v7\.8\.9/);
+    expect(await git(repository, 'tag', '--list', '--format=%(contents)')).toBe(
+      'Reelay 7.8.9\n\n### Added\n\n- A thing.\n\n',
+    );
+    const lock = JSON.parse(await git(repository, 'show', 'HEAD:package-lock.json'));
+    expect([lock.version, lock.packages[''].version]).toEqual(['7.8.9', '7.8.9']);
+    const changes = await git(repository, 'diff', '--numstat', 'HEAD~', '--', 'package.json', 'package-lock.json');
+    expect(changes).toBe('2\t2\tpackage-lock.json\n1\t1\tpackage.json\n');
+    await expect(prepareRelease(repository, '7.9.0')).rejects.toThrow('has no entry');
+    await git(repository, 'checkout', '--', '.');
+
+    const outDir = await make(repository);
+    expect(await readFile(join(outDir, 'CHANGES.md'), 'utf8')).toBe('### Added\n\n- A thing.\n');
+  });
+
+  it.each([
+    ['https://token@git.example/owner/reelay.git'],
+    ['https://git.example/owner/reelay'],
+    ['git@git.example:owner/reelay.git'],
+  ])('takes the place of the repository from %s', async (remote) => {
+    const repository = await temporaryFolder();
+    await git(repository, 'init', '--quiet');
+    expect(await repositoryFields(repository)).toEqual({});
+    await git(repository, 'remote', 'add', 'origin', remote);
+    expect(await repositoryFields(repository)).toEqual({
+      homepage: 'https://git.example/owner/reelay#readme',
+      repository: { type: 'git', url: 'git+https://git.example/owner/reelay.git' },
+      bugs: { url: 'https://git.example/owner/reelay/issues' },
+    });
   });
 });

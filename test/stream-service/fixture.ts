@@ -1,12 +1,13 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { Readable } from 'node:stream';
+import type { FileSource, Source } from '@reelay/source';
 import { silentLog } from '../../core/log/log.ts';
 import type { ArchiveProgress } from '../../core/state/archive-progress.ts';
 import { keyOf, renditionId, resourceId } from '../../core/state/keys.ts';
 import type { Rendition, Resource, Track } from '../../core/state/resource.ts';
 import { createStreamService, type StreamServiceOptions } from '../../stream-service/create-stream-service.ts';
-import type { FileSource, OpenSource, Source } from '../../stream-service/source/source.ts';
+import type { OpenSource } from '../../stream-service/source/open-source.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
 import { closesOnce } from '../support/listen.ts';
 

@@ -56,6 +56,11 @@ beforeAll(async () => {
       ...['-hls_segment_filename', 'ts%d.ts', 'ts.m3u8'],
     ],
     [
+      ...[...SOURCES, ...VIDEO, '-bf', '0', ...AUDIO, '-f', 'hls', '-hls_time', '4', '-hls_list_size', '0'],
+      ...['-hls_segment_filename', 'flat%d.ts', 'flat.m3u8'],
+    ],
+    ['-i', 'flat.m3u8', '-c', 'copy', '-bsf:a', 'aac_adtstoasc', ...hls('flatter', 4)],
+    [
       ...['-i', 'both.mp4', '-map', '0:v', '-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8'],
       ...['-g', '100', '-dash', '1', '-cues_to_front', '1', 'pair.webm'],
     ],
@@ -113,6 +118,8 @@ const pair = (video: Partial<Track>, audio: Partial<Track>) =>
 /** Seconds: forward, back, to the end. */
 const TARGETS = [13.3, 47.9, 20.5, 5.5, 51.7];
 const LONG_TARGETS = [7333.3, 100.2, 14_387.3, 20.5];
+/** A seek into the last place, besides, by players that take little time. */
+const BEFORE_END = 1.7;
 /** Files without edit lists begin when their first picture is decoded, two pictures before it is shown. */
 const REORDERED = 2 / RATE;
 /** Lists begin with the samples that AAC has before its sound. */
@@ -139,6 +146,16 @@ const KINDS: readonly Kind[] = [
   {
     kind: 'a list of MPEG-TS',
     start: () => serve([trackOf('f', listAt('ts'))], SECONDS),
+    lateSeconds: PRIMING,
+  },
+  {
+    kind: 'a list of MPEG-TS without B-frames',
+    start: () => serve([trackOf('f', listAt('flat'))], SECONDS),
+    lateSeconds: PRIMING,
+  },
+  {
+    kind: 'a list of MP4 without B-frames',
+    start: () => serve([trackOf('f', listAt('flatter'))], SECONDS),
     lateSeconds: PRIMING,
   },
   {
@@ -204,6 +221,8 @@ const PROGRAMS: readonly (readonly [string, () => Promise<string>])[] = [
 
 describe.each(KINDS)('$kind', ({ start, targets = TARGETS, lateSeconds = 0, ...limits }) => {
   const shownAt = (target: number) => (target - lateSeconds) % SECONDS;
+  const endSeconds = limits.isLong ? SECONDS * TIMES : SECONDS;
+  const allTargets = [...targets, endSeconds - BEFORE_END];
   let url: string;
   beforeAll(async () => {
     url = await start();
@@ -212,7 +231,8 @@ describe.each(KINDS)('$kind', ({ start, targets = TARGETS, lateSeconds = 0, ...l
   const programs = limits.isLong ? PROGRAMS.slice(0, 1) : PROGRAMS;
   it.each(programs)('is right for twelve seconds after every seek of %s', async (_name, program) => {
     const ffmpeg = await program();
-    for (const target of targets) {
+    for (const target of allTargets) {
+      const seconds = Math.min(12, endSeconds - target);
       const read = async (...output: string[]) => {
         const input = ['-nostdin', '-v', 'error', '-ss', String(target), '-i', url, '-t', '12'];
         const options = { encoding: 'buffer', maxBuffer: 1 << 26 } as const;
@@ -221,16 +241,17 @@ describe.each(KINDS)('$kind', ({ start, targets = TARGETS, lateSeconds = 0, ...l
       const pictures = timesOf(
         await read('-map', '0:v', '-fps_mode', 'passthrough', '-pix_fmt', 'gray', '-f', 'rawvideo'),
       );
-      expectPictures(pictures, shownAt(target), { count: 12 * RATE - 2 });
+      expectPictures(pictures, shownAt(target), { count: Math.floor(seconds * RATE) - 2 });
       const sound = await read('-map', '0:a', '-ac', '1', '-ar', '48000', '-f', 's16le');
-      expectSound(samplesOf(sound), target, [0.3, 4.9, 11.7]);
+      const moments = [0.3, 1.2, 4.9, 11.7].filter((moment) => moment < seconds);
+      expectSound(samplesOf(sound), target, moments);
     }
   });
 
   itWith('mpv')('is right after every seek of mpv', async () => {
     const play = (target: number, ...args: string[]) =>
       run('mpv', ['--no-config', '--no-terminal', `--start=${target}`, ...args, url]);
-    for (const target of targets) {
+    for (const target of allTargets) {
       const [images, wav] = [await mkdtemp(join(place, 'mpv-')), join(place, 'mpv.wav')];
       const picture = ['--vo=image', '--vo-image-format=png', `--vo-image-outdir=${images}`, `--frames=${RATE}`];
       await play(target, '--ao=null', '--framedrop=no', ...picture);
@@ -337,9 +358,13 @@ async function seekInPage(
     const { data } = canvas.getImageData(0, 0, video.videoWidth, video.videoHeight);
     const gray = Array.from({ length: data.length / 4 }, (_, index) => data[index * 4]);
     await video.play();
-    while (video.currentTime < target + 0.7) await event('timeupdate');
     const sound = new Float32Array(analyser?.fftSize ?? 0);
-    analyser?.getFloatTimeDomainData(sound);
+    // On a busy machine the analyser gets its first sound late.
+    const isAwaited = () => video.currentTime < target + 3 && analyser && sound.every((sample) => sample === 0);
+    while (video.currentTime < target + 0.7 || isAwaited()) {
+      await event('timeupdate');
+      analyser?.getFloatTimeDomainData(sound);
+    }
     seeks.push({ gray, sound: [...sound], at: video.currentTime, rate });
     video.pause();
   }

@@ -24,13 +24,18 @@ export const LONGEST_TESTS = [
   'test/lambdas/tools-update/update-tools.all.test.ts',
   'test/local/hls-masters.all.test.ts',
   'test/local/main.test.ts',
+  'test/scripts/verify.all.test.ts',
   'test/sites/youtube/youtube.all.test.ts',
   'test/stream-service/**/mp3.all.test.ts',
   'test/stream-service/**/segment-boundaries.all.test.ts',
   'test/stream-service/http/fetched-bytes.all.test.ts',
+  'test/stream-service/**/pair-seeks.all.test.ts',
+  'test/stream-service/seeks.all.test.ts',
   'test/stream-service/task/main.all.test.ts',
   'test/web/browser/firefox.all.test.ts',
   'test/web/browser/page-states.all.test.ts',
+  'test/web/browser/player.all.test.ts',
+  'test/web/browser/real-downloads.all.test.ts',
 ];
 
 /** Starts the longest files of each project first. */

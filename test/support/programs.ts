@@ -150,7 +150,7 @@ async function fetchChromium(): Promise<boolean> {
 }
 
 /** Installs a package of npm. @returns its folder */
-async function fetchPackage(name: string, version: string): Promise<string> {
+export async function fetchPackage(name: string, version: string): Promise<string> {
   process.stdout.write(`Fetching ${name}\n`);
   // A folder of its own: npm removes what another install has left without saving it.
   const prefix = join(FOLDER, 'packages', name);

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Agent, createServer, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { CloudFrontKeyValueStoreClient } from '@aws-sdk/client-cloudfront-keyvaluestore';
@@ -6,45 +5,32 @@ import { EC2Client } from '@aws-sdk/client-ec2';
 import { ECSClient } from '@aws-sdk/client-ecs';
 import { listen } from './listen.ts';
 
-/** An ECS task, whose state the test sets. */
-export interface ScriptedTask {
-  readonly taskArn: string;
-  readonly taskDefinitionArn: string;
-  readonly group: string;
-  readonly createdAt: number;
-  readonly clientToken: string;
-  readonly startedBy?: string;
-  readonly overrides: unknown;
-  lastStatus: string;
-  desiredStatus: string;
-  startedAt?: number;
-  stoppedReason?: string;
-  attachments: { type: string; details: { name: string; value: string }[] }[];
+/** The ECS service of the stream host, whose tasks the test runs. */
+export interface ScriptedService {
+  status: string;
+  desiredCount: number;
+  runningCount: number;
 }
 
-/** The parts of ECS, EC2 and a CloudFront key-value store that the on-demand host uses, over HTTP, controlled by a test. */
+/** What the on-demand host uses of ECS, EC2, Lambda and a CloudFront key-value store, over HTTP, controlled by a test. */
 export interface ScriptedAws {
   readonly ecs: ECSClient;
   readonly ec2: EC2Client;
   readonly keyValueStore: CloudFrontKeyValueStoreClient;
-  /** Endpoint of all three. */
+  /** Endpoint of all of them. `/metadata/ADDRESS` is the metadata of the task whose network interface has that MAC address. */
   readonly endpoint: string;
   readonly storeArn: string;
-  /** Oldest first. */
-  readonly tasks: ScriptedTask[];
+  readonly service: ScriptedService;
   /** Content of the key-value store. */
   readonly store: Map<string, string>;
-  /** Public DNS names by network interface. */
+  /** Public DNS names by MAC address. */
   readonly names: Map<string, string>;
-  /** Operations in order: `RunTask`, `PutKey`, … */
+  /** Operations in order: `UpdateService`, `PutKey`, … */
   readonly calls: string[];
   /** Called before each operation; a returned refusal replaces its response. */
   interfere: ((operation: string) => Refusal | 'hang up' | 'answer is lost' | undefined) | undefined;
-  /** Sets a task to RUNNING, with or without a network interface that has this public name. */
-  run(task: ScriptedTask, name?: string): void;
-  /** Writes to the store as another client; undefined removes the key. */
-  changeStore(key: string, value: string | undefined): void;
-  stop(task: ScriptedTask, reason: string): void;
+  /** The function that tasks invoke. */
+  invoked: (event: never) => Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -56,58 +42,19 @@ export interface Refusal {
   readonly body?: unknown;
 }
 
-const CLUSTER = 'arn:aws:ecs:us-east-1:123456789012:cluster/stream';
 type Fields = Readonly<Record<string, unknown>>;
 
-/** @param now epoch milliseconds */
-export async function startScriptedAws(now: () => number = Date.now): Promise<ScriptedAws> {
+export async function startScriptedAws(): Promise<ScriptedAws> {
   const storeArn = 'arn:aws:cloudfront::123456789012:key-value-store/a1b2';
-  const tasks: ScriptedTask[] = [];
+  const service: ScriptedService = { status: 'ACTIVE', desiredCount: 0, runningCount: 0 };
   const store = new Map<string, string>();
   const names = new Map<string, string>();
   const calls: string[] = [];
   let version = 1;
 
   const operations: Readonly<Record<string, (input: Fields) => unknown>> = {
-    RunTask: ({ clientToken, overrides, startedBy, taskDefinition }) => {
-      const known = tasks.find((task) => task.clientToken === clientToken);
-      const task: ScriptedTask = known ?? {
-        taskArn: `${CLUSTER.replace(':cluster/', ':task/')}/${randomUUID()}`,
-        taskDefinitionArn: String(taskDefinition),
-        group: `family:${String(taskDefinition).replace(/:\d+$/, '')}`,
-        createdAt: now() / 1000,
-        clientToken: String(clientToken),
-        startedBy: startedBy as string | undefined,
-        overrides,
-        lastStatus: 'PROVISIONING',
-        desiredStatus: 'RUNNING',
-        attachments: [],
-      };
-      if (!known) tasks.push(task);
-      return { tasks: [task], failures: [] };
-    },
-    // Pages of one task, so that a caller that ignores pagination fails.
-    ListTasks: ({ desiredStatus = 'RUNNING', family, nextToken = '0' }) => {
-      const found = tasks.filter(
-        (task) => task.desiredStatus === desiredStatus && (!family || task.group === `family:${family}`),
-      );
-      const at = Number(nextToken);
-      return {
-        taskArns: found.slice(at, at + 1).map(({ taskArn }) => taskArn),
-        ...(at + 1 < found.length && { nextToken: String(at + 1) }),
-      };
-    },
-    DescribeTasks: ({ tasks: arns }) => ({
-      tasks: tasks.filter(({ taskArn }) => (arns as string[]).includes(taskArn)),
-      failures: (arns as string[])
-        .filter((arn) => !tasks.some(({ taskArn }) => taskArn === arn))
-        .map((arn) => ({ arn, reason: 'MISSING' })),
-    }),
-    StopTask: ({ task: arn }) => {
-      const task = tasks.find(({ taskArn }) => taskArn === arn);
-      if (task) task.desiredStatus = 'STOPPED';
-      return { task };
-    },
+    DescribeServices: () => ({ services: [service] }),
+    UpdateService: (input) => ({ service: Object.assign(service, { desiredCount: input.desiredCount }) }),
   };
 
   const changeStore = (key: string, value: string | undefined) => {
@@ -122,6 +69,14 @@ export async function startScriptedAws(now: () => number = Date.now): Promise<Sc
     const key = /\/keys\/([^/]+)$/.exec(path)?.[1];
     const etag = () => ({ headers: { etag: `v${version}` } });
     if (!key) return { operation: 'DescribeKeyValueStore', act: () => ({ ...etag(), body: { KvsARN: storeArn } }) };
+    if (method === 'GET')
+      return {
+        operation: 'GetKey',
+        act: () =>
+          store.has(key)
+            ? { body: { Key: key, Value: store.get(key), ItemCount: store.size, TotalSizeInBytes: 1 } }
+            : refusal(404, 'ResourceNotFoundException'),
+      };
     const act = () => {
       if (ifMatch !== `v${version}`) return refusal(409, 'ConflictException');
       if (method === 'DELETE' && !store.has(key)) return refusal(404, 'ResourceNotFoundException');
@@ -132,20 +87,19 @@ export async function startScriptedAws(now: () => number = Date.now): Promise<Sc
   };
 
   const networkInterfaces = (form: URLSearchParams) => {
-    const asked = [...form].filter(([name]) => name.startsWith('Filter.1.Value.')).map(([, value]) => value);
-    const items = asked
-      .filter((id) => names.has(id))
-      .map((id) => {
-        const association = `<association><publicDnsName>${names.get(id)}</publicDnsName></association>`;
-        return `<item><networkInterfaceId>${id}</networkInterfaceId>${association}</item>`;
-      });
-    return `<DescribeNetworkInterfacesResponse><networkInterfaceSet>${items.join('')}</networkInterfaceSet></DescribeNetworkInterfacesResponse>`;
+    const name = names.get(form.get('Filter.1.Value.1') ?? '');
+    const item = `<item><association><publicDnsName>${name}</publicDnsName></association></item>`;
+    return `<DescribeNetworkInterfacesResponse><networkInterfaceSet>${name ? item : ''}</networkInterfaceSet></DescribeNetworkInterfacesResponse>`;
   };
 
   const respond = (request: IncomingMessage, body: string): Reply => {
     const { method = '', url = '', headers } = request;
     const target = String(headers['x-amz-target'] ?? '').split('.')[1];
     if (target) return { operation: target, act: () => ({ body: operations[target]?.(JSON.parse(body)) }) };
+    if (url.startsWith('/metadata/'))
+      return { operation: 'metadata', act: () => ({ body: { Networks: [{ MACAddress: url.split('/')[2] }] } }) };
+    if (url.endsWith('/invocations'))
+      return { operation: 'Invoke', act: async () => ({ body: await aws.invoked(JSON.parse(body) as never) }) };
     if (method === 'POST')
       return {
         operation: 'DescribeNetworkInterfaces',
@@ -165,7 +119,7 @@ export async function startScriptedAws(now: () => number = Date.now): Promise<Sc
       const { status = 400, type, message = '', body = { __type: type, message } } = interference;
       return void response.writeHead(status, { 'x-amzn-errortype': type }).end(JSON.stringify(body));
     }
-    const { status = 200, headers = {}, body = {} } = reply.act();
+    const { status = 200, headers = {}, body = {} } = await reply.act();
     if (interference === 'answer is lost') return void request.socket.destroy();
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
@@ -191,24 +145,12 @@ export async function startScriptedAws(now: () => number = Date.now): Promise<Sc
     keyValueStore: clients[2],
     endpoint: config.endpoint,
     storeArn,
-    tasks,
+    service,
     store,
     names,
     calls,
     interfere: undefined,
-    changeStore,
-    run(task, name) {
-      const id = `eni-${task.taskArn.slice(-8)}`;
-      task.attachments = [{ type: 'ElasticNetworkInterface', details: [{ name: 'networkInterfaceId', value: id }] }];
-      if (name) names.set(id, name);
-      task.startedAt = now() / 1000;
-      task.lastStatus = 'RUNNING';
-    },
-    stop(task, reason) {
-      task.desiredStatus = 'STOPPED';
-      task.lastStatus = 'STOPPED';
-      task.stoppedReason = reason;
-    },
+    invoked: async () => undefined,
     close() {
       for (const client of clients) client.destroy();
       httpAgent.destroy();
@@ -218,12 +160,14 @@ export async function startScriptedAws(now: () => number = Date.now): Promise<Sc
   return aws;
 }
 
+interface Answer {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
 interface Reply {
   readonly operation: string;
   /** Performs the operation unless it was refused. */
-  readonly act: () => {
-    readonly status?: number;
-    readonly headers?: Readonly<Record<string, string>>;
-    readonly body?: unknown;
-  };
+  readonly act: () => Answer | Promise<Answer>;
 }

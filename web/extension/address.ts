@@ -1,7 +1,7 @@
 /** Where the address of the Reelay server is stored; synchronized by browsers that do so. */
 const NAME = 'address';
 
-/** The origin of the visitor's Reelay server; undefined before one was entered. */
+/** The address without a slash at its end of the visitor's Reelay server; undefined before one was entered. */
 export async function readAddress(): Promise<string | undefined> {
   const { [NAME]: stored } = await chrome.storage.sync.get(NAME);
   return typeof stored === 'string' ? toOrigin(stored) : undefined;
@@ -14,5 +14,7 @@ export const storeAddress = (origin: string): Promise<void> => chrome.storage.sy
 export function toOrigin(text: string): string | undefined {
   const trimmed = text.trim();
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed) ? trimmed : `https://${trimmed}`);
-  return url && /^https?:$/.test(url.protocol) && !url.username && !url.password ? url.origin : undefined;
+  return url && /^https?:$/.test(url.protocol) && !url.username && !url.password
+    ? url.origin + url.pathname.replace(/\/+$/, '')
+    : undefined;
 }

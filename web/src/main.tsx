@@ -1,4 +1,4 @@
 import './styles/index.css';
-import { App, startPage } from './ui/shell/index.ts';
+import { startPage } from './ui/shell/index.ts';
 
-void startPage(<App />, location.search);
+void startPage();

@@ -96,6 +96,8 @@ export interface components {
       current: string | null;
       /** Format: int32 */
       skipped: number;
+      /** @description Titles of the first 20 entries that are missing */
+      missingEntries?: string[];
     };
     AudioVersion: {
       key: string | null;
@@ -375,6 +377,8 @@ export interface operations {
         quality?: string;
         /** @description any selects the best of all codecs instead of the best that plays everywhere */
         codec?: string;
+        /** @description The best that is sent with at most so many bytes, such as 10000000: exact sizes as they are, estimates with 5 % more, those of parts with 25 %. MP3 has the highest bit rate up to bitrate that fits. What has no known size does not fit; 404 names the smallest */
+        maxBytes?: string;
         /** @description mp3, m4a, opus, flac, wav converts the audio of the selection; zip redirects to an archive of all entries of a list */
         format?: string;
         /** @description kbit/s of MP3: 128, 192, 256, 320; 192 by default */
@@ -423,6 +427,8 @@ export interface operations {
         quality?: string;
         /** @description As for Get */
         codec?: string;
+        /** @description As for Get, of each entry */
+        maxBytes?: string;
         /** @description kbit/s of MP3: 128, 192, 256, 320; 192 by default */
         bitrate?: "128" | "192" | "256" | "320";
         /** @description true adds title, artist, album, track number, date, link, cover and chapters to MP3, copies of the audio, pairs and clips. The file has its own length and ETag */
@@ -512,7 +518,7 @@ export interface operations {
         skip?: string;
         /** @description Segments to write as chapters, as those of skip, between the chapters of the item. Includes tags=true */
         mark?: string;
-        /** @description Name of the file in Content-Disposition, without extension. Characters that file systems reserve are removed */
+        /** @description Name of the file in Content-Disposition, without extension. Characters that file systems reserve are removed; what is in brackets at the end of a long name stays */
         name?: string;
       };
       path: {
@@ -591,7 +597,7 @@ export interface operations {
       path: {
         /** @description A key taken from a resolve response */
         key: string;
-        /** @description video.m3u8, audio.m3u8, audio-2.m3u8 and so on, both.m3u8, media.mp4, media-2.mp4 and so on, chapters.json; of a live stream held.m3u8 and its segments too */
+        /** @description all.m3u8 and all.mpd (HLS and DASH of every height in the same codecs, from which players choose by bandwidth), video.m3u8, audio.m3u8, audio-2.m3u8 and so on, both.m3u8, media.mp4, media-2.mp4 and so on, chapters.json; of a live stream held.m3u8 and its segments too */
         file: string;
       };
     };
@@ -600,6 +606,7 @@ export interface operations {
       200: {
         content: {
           "application/vnd.apple.mpegurl": string;
+          "application/dash+xml": string;
           "video/mp4": string;
           "application/json": {
             [key: string]: unknown;
@@ -612,6 +619,7 @@ export interface operations {
       206: {
         content: {
           "application/vnd.apple.mpegurl": string;
+          "application/dash+xml": string;
           "video/mp4": string;
           "application/json": {
             [key: string]: unknown;
@@ -751,6 +759,8 @@ export interface operations {
         quality?: string;
         /** @description As for Get */
         codec?: string;
+        /** @description As for Get, of each entry */
+        maxBytes?: string;
         /** @description kbit/s of MP3: 128, 192, 256, 320; 192 by default */
         bitrate?: "128" | "192" | "256" | "320";
         /** @description true adds title, artist, album, track number, date, link, cover and chapters to MP3, copies of the audio, pairs and clips. The file has its own length and ETag */

@@ -33,7 +33,7 @@ export interface ResolveOptions extends RetryOptions {
    * @default the deadline of the instance, 25 s
    */
   readonly maxEntryWaitSeconds?: number | undefined;
-  /** Called with the headers of the response: `X-Playlist` says what a list has besides its entries. */
+  /** Called with the headers of the response: `X-Playlist` says what a list has besides its entries, `X-Maintenance` how far the maintenance of the instance is. */
   readonly onHeaders?: ((headers: Headers) => void) | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface Client {
   readonly instance: string;
   /** Whether it sends an access key. */
   readonly hasAccessKey: boolean;
-  getAppInfo(options?: RetryOptions): Promise<AppInfo>;
+  getAppInfo(options?: Omit<ResolveOptions, 'maxEntryWaitSeconds'>): Promise<AppInfo>;
   /** Metadata and renditions of a link. */
   resolve(link: string, options?: ResolveOptions): Promise<ResourceInformation>;
   /** Description, date, chapters, thumbnails and subtitles of an item. */
@@ -70,10 +70,12 @@ const MAX_JSON_BYTES = 16_000_000;
 /** @throws TypeError when `instance` is not an http or https URL */
 export function createClient({ instance, accessKey, fetch = globalThis.fetch }: ClientOptions): Client {
   const base = baseOf(instance);
-  const { origin } = new URL(base);
+  const { origin, pathname } = new URL(base);
+  /** Paths in answers begin at the origin where the instance knows its own path, else below it. */
+  const absolute = (path: string) => (pathname !== '/' && path.startsWith(`${pathname}/`) ? origin : base) + path;
 
   const send: Client['send'] = async (to, init = {}) => {
-    const url = new URL(to.startsWith('/') ? base + to : to);
+    const url = new URL(to.startsWith('/') ? absolute(to) : to);
     const headers = new Headers(init.headers);
     if (accessKey && url.origin === origin) headers.set('authorization', `Bearer ${accessKey}`);
     const response = await fetch(url, { ...init, headers }).catch((cause: unknown) => {
@@ -145,8 +147,7 @@ export function createClient({ instance, accessKey, fetch = globalThis.fetch }: 
         await response.body?.cancel();
         if (location === null)
           throw new ReelayError('unexpected-response', { message: `${base} did not name a stream` });
-        // The path of the location begins at the origin, where `base` may have a path of its own.
-        return location.startsWith('/') ? base + location : new URL(location, base).href;
+        return location.startsWith('/') ? absolute(location) : new URL(location, base).href;
       }),
     getUrl: (link, selection = {}) => base + getPath(link, selection),
     streamUrl({ key, convertTo }, parameters = {}) {

@@ -30,14 +30,12 @@ const ITEM_FIELDS = [
   'playlist_count',
 ];
 
-/** What yt-dlp has extracted, and the figures of its worker. */
+/** What yt-dlp has extracted. */
 export interface ExtractedInfo {
   readonly info: Info;
   readonly isIncomplete: boolean;
   /** Replaced cookies, as the worker reports them. Untrusted. */
   readonly cookies?: readonly Info[];
-  readonly waitedMs?: number;
-  readonly extractedMs?: number;
 }
 
 /** Not what the worker of yt-dlp answers. */
@@ -48,13 +46,11 @@ export class InvalidExtraction extends Error {
 /** Reads a successful answer of the worker of yt-dlp. @throws InvalidExtraction */
 export function readExtraction(answer: unknown): ExtractedInfo {
   if (!isInfo(answer) || !isInfo(answer.info)) throw new InvalidExtraction('Not an answer of yt-dlp');
-  const { info, isIncomplete, cookies, waitedMs, extractedMs } = answer;
+  const { info, isIncomplete, cookies } = answer;
   return {
     info: reduceInfo(info),
     isIncomplete: isIncomplete === true,
     ...(cookies !== undefined && { cookies: infoList(cookies) }),
-    ...(typeof waitedMs === 'number' && { waitedMs }),
-    ...(typeof extractedMs === 'number' && { extractedMs }),
   };
 }
 

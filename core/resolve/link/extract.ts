@@ -6,7 +6,7 @@ import type { AskRequest, Extraction, Forks } from '../yt-dlp/index.ts';
 export type OutgoingAddresses = Pick<Egress, 'nextIdentity' | 'otherIdentity' | 'reportBlocked' | 'reportServed'>;
 
 /** One link for yt-dlp, by whichever outgoing address its site serves. */
-export interface ExtractRequest extends Omit<AskRequest, 'identity'> {
+interface ExtractRequest extends Omit<AskRequest, 'identity'> {
   /** The outgoing identity to begin with. @default the next in turn */
   readonly preferred?: string;
 }

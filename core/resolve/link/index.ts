@@ -3,4 +3,4 @@ export type { EntryRequest, ResolveDeadline, ResolveEntry, ResolveOptions } from
 export { createExtract, type OutgoingAddresses } from './extract.ts';
 export { createRefresher, REFRESH_TIMEOUT_MS } from './refresh-resource.ts';
 export { createResolveLimits } from './resolve-limits.ts';
-export { createLinkResolver, type LinkResolver, type LinkResolverOptions, type Resolved } from './resolve-link.ts';
+export { createLinkResolver, type LinkResolverOptions, type Resolved } from './resolve-link.ts';

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { createCache, createSingleFlight } from '@reelay/concurrency';
+import { createSingleFlight } from '@reelay/concurrency';
 import { withoutAbsent } from '@reelay/seekable-media/values';
 import type { Egress } from '../../egress/index.ts';
 import { NotFound, StorageFull } from '../../errors/index.ts';
@@ -7,17 +6,18 @@ import type { Resource, ResourceOrigin, Track } from '../../state/index.ts';
 import { readEntries } from '../playlists/index.ts';
 import { type Extraction, type Info, isList, readSubtitleTracks, readTracks } from '../yt-dlp/index.ts';
 import { epochSeconds, freshUntil, isLive, RETENTION_SECONDS } from './assemble-resource.ts';
-import { type CachedState, MAX_CACHED_BYTES, memoryOf } from './cached-state.ts';
+import type { CachedState } from './cached-state.ts';
 import type { Extract } from './extract.ts';
+import { createRenewals } from './renewals.ts';
 
-export interface RefresherOptions {
+interface RefresherOptions {
   readonly cache: CachedState;
   readonly extract: Extract;
   readonly egress: Pick<Egress, 'otherIdentity'>;
 }
 
 /** Finds new URLs for resources whose URLs a source refuses. */
-export interface Refresher {
+interface Refresher {
   /** As `Resolver.refresh`. */
   refresh(resource: Resource, signal?: AbortSignal, client?: string): Promise<Resource>;
   /** As `Resolver.latest`. */
@@ -27,49 +27,17 @@ export interface Refresher {
 /** A stream that is in progress waits for the refresh. */
 export const REFRESH_TIMEOUT_MS = 25_000;
 const REFUSED_WITHIN_MS = 30_000;
-const MAX_RENEWALS = 256;
-/** Renewals of one resource that are followed, one after the other. */
-const MAX_STEPS = 8;
-
 export function createRefresher({ cache, extract, egress }: RefresherOptions): Refresher {
   const flights = createSingleFlight<Resource>();
-  /**
-   * What refreshes in this process have found, by the version that it replaces. The table keeps the URLs of one outgoing
-   * identity; those of the others stand beside it here, since an identity such as the address of a task is of use to its own
-   * process alone.
-   */
-  const renewals = createCache<string, Resource>({
-    maxEntries: MAX_RENEWALS,
-    maxWeight: MAX_CACHED_BYTES,
-    weightOf: memoryOf,
-  });
-  /** When resources were refreshed, epoch milliseconds. */
-  const refreshedAt = new WeakMap<Resource, number>();
-
-  const latest = (resource: Resource): Resource => {
-    let found = resource;
-    for (let step = 0; step < MAX_STEPS; step++) {
-      const renewed = renewals.get(versionOf(found));
-      if (!renewed) break;
-      found = renewed;
-    }
-    return found;
-  };
-
-  const addRenewal = (refused: Resource, renewed: Resource) => {
-    // A source that answers with the same URLs as before would refer to itself.
-    renewals.delete(versionOf(renewed));
-    if (versionOf(refused) !== versionOf(renewed)) renewals.set(versionOf(refused), renewed);
-    refreshedAt.set(renewed, Date.now());
-  };
+  const renewals = createRenewals();
 
   /** Whether a resource must be refreshed again so soon that its site cannot have accepted its URLs. */
   const areUrlsRefused = (resource: Resource): boolean =>
-    !resource.isLive && !hasExpired(resource) && Date.now() - (refreshedAt.get(resource) ?? 0) < REFUSED_WITHIN_MS;
+    !resource.isLive && !hasExpired(resource) && Date.now() - renewals.refreshedAtMs(resource) < REFUSED_WITHIN_MS;
 
   const refresh = async (resource: Resource, signal: AbortSignal, client?: string): Promise<Resource> => {
     // Other streams have met the same refusal.
-    const known = latest(resource);
+    const known = renewals.latest(resource);
     if (known !== resource && !hasExpired(known)) return known;
     const { origin } = resource;
     // The site may refuse the address.
@@ -79,7 +47,7 @@ export function createRefresher({ cache, extract, egress }: RefresherOptions): R
     const item = findItem(extraction.info, origin);
     if (!item) throw new NotFound('The page no longer contains the item', { reason: 'gone' });
     const refreshed = withNewUrls(resource, { ...extraction, info: item }, epochSeconds());
-    addRenewal(known, refreshed);
+    renewals.add(known, refreshed);
     await store(refreshed);
     return refreshed;
   };
@@ -95,7 +63,7 @@ export function createRefresher({ cache, extract, egress }: RefresherOptions): R
   };
 
   return {
-    latest,
+    latest: renewals.latest,
     refresh: (resource, signal, client) =>
       flights(`${resource.id} ${resource.egress}`, (shared) => refresh(resource, shared, client), signal),
   };
@@ -142,10 +110,3 @@ function findItem(info: Info, { url, ...wanted }: ResourceOrigin): Info | undefi
 /** Whether a URL of the resource is past its stated expiry. */
 const hasExpired = ({ tracks }: Resource): boolean =>
   tracks.some(({ urlExpiresAt }) => urlExpiresAt !== undefined && urlExpiresAt * 1000 <= Date.now());
-
-/** A digest of what is stored of a resource's URLs, and of the identity that they belong to. */
-function versionOf({ id, egress, tracks }: Resource): string {
-  const hash = createHash('sha256').update(id).update(egress);
-  for (const { formatId, url } of tracks) hash.update('\n').update(formatId).update('\n').update(url);
-  return hash.digest('base64url');
-}

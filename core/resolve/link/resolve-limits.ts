@@ -1,7 +1,7 @@
 import { createSemaphore, type Deadline, deadlineSignal, type Permit } from '@reelay/concurrency';
 import { CapacityExceeded, ClientLimitExceeded } from '../../errors/index.ts';
 
-export interface ResolveLimitsOptions {
+interface ResolveLimitsOptions {
   /** Links of one client that are resolved at once. */
   readonly maxRunningPerClient: number;
   /** Links of one client that wait for those. */

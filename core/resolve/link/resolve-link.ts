@@ -50,7 +50,7 @@ export interface LinkResolverOptions extends SaveOptions {
 }
 
 /** As the methods of `Resolver`. */
-export interface LinkResolver {
+interface LinkResolver {
   resolve(url: string, options: ResolveOptions): Promise<Resolved>;
   resolveEntry(request: EntryRequest, options: ResolveOptions): Promise<readonly Resource[]>;
 }

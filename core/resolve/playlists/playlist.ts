@@ -18,7 +18,7 @@ export interface ListItem {
 }
 
 /** `totalEntries` as the source states it; `isCut` at the limit of entries. */
-export type ListHead = Pick<PlaylistLink, 'title' | 'author' | 'coverUrl' | 'totalEntries' | 'isCut'>;
+type ListHead = Pick<PlaylistLink, 'title' | 'author' | 'coverUrl' | 'totalEntries' | 'isCut'>;
 
 /** What is known at one place of a list; undefined for an entry that is gone, private or protected. */
 export type Place = ListItem | undefined;

@@ -1,9 +1,10 @@
 import { discardResponse } from '@reelay/guarded-fetch';
 import { dashTimeline, unpackFragments } from '@reelay/seekable-media/dash';
 import { offsetAfterFirstMinute, segmentAfterFirstMinute } from '@reelay/seekable-media/timeline';
+import { availabilityDelayMs, segmentUrl } from '@reelay/source/track';
 import pLimit from 'p-limit';
 import { hostMatcher } from '../../config/index.ts';
-import { availabilityDelayMs, capabilitiesOf, segmentUrl, type Track } from '../../state/index.ts';
+import { capabilitiesOf, type Track } from '../../state/index.ts';
 import { type Candidate, webUrl } from '../yt-dlp/index.ts';
 import { manifestKinds } from './probe-manifest.ts';
 import { collect, type Probe, requestTrack } from './request-track.ts';

@@ -1,14 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMediaContainer } from '@reelay/seekable-media/codecs';
+import { availabilityDelayMs, MAX_AVAILABILITY_WAIT_MS, untilAvailable } from '@reelay/source/track';
 import pLimit from 'p-limit';
 import { EgressRefused, NotDeliverable, NotFound, UpstreamError } from '../../errors/index.ts';
-import {
-  availabilityDelayMs,
-  capabilitiesOf,
-  MAX_AVAILABILITY_WAIT_MS,
-  type Track,
-  untilAvailable,
-} from '../../state/index.ts';
+import { capabilitiesOf, type Track } from '../../state/index.ts';
 import { type RenditionSelection, selectRenditions } from '../renditions/index.ts';
 import { type Candidate, isFinal } from '../yt-dlp/index.ts';
 import { markPartial } from './first-minute.ts';
@@ -34,7 +29,7 @@ function needsProbe({ isBareLink, isGeneric, isUntested, track }: Candidate): bo
   );
 }
 
-export interface InspectOptions extends ProbeOptions {
+interface InspectOptions extends ProbeOptions {
   /** Hosts, with their subdomains, whose files may stop after the first minute. @default none */
   readonly probedHosts?: readonly string[];
   /** Epoch milliseconds until which tracks may be waited for. @default they are not */

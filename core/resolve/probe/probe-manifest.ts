@@ -2,9 +2,10 @@ import { createDecipheriv } from 'node:crypto';
 import { scanDashManifest } from '@reelay/seekable-media/dash';
 import { PlaylistError } from '@reelay/seekable-media/hls';
 import type { ManifestFacts } from '@reelay/seekable-media/timeline';
+import { initializationVector, keyUrl, knownKey, segmentUrl } from '@reelay/source/track';
 import { NotDeliverable, NotFound } from '../../errors/index.ts';
 import { type ParsingOptions, parse, SCAN_HLS_PLAYLIST } from '../../parsing/index.ts';
-import { type Delivery, initializationVector, keyUrl, knownKey, segmentUrl, type Track } from '../../state/index.ts';
+import type { Delivery, Track } from '../../state/index.ts';
 import { isFinal, webUrl } from '../yt-dlp/index.ts';
 import { describeTraits, isUndescribedPlaylist, type Probed, readSegmentTraits, withoutDuration } from './read-file.ts';
 import { fetchHead, type Probe, requireAllowed } from './request-track.ts';
@@ -18,7 +19,7 @@ const SEGMENT_HEAD_BYTES = 128 * 1024;
 const AES_KEY_BYTES = 16;
 const AES_BLOCK_BYTES = 16;
 
-export interface ManifestKind {
+interface ManifestKind {
   /** Bytes of it to read, at most. */
   readonly maxBytes: number;
   /** @returns undefined when the bytes are no manifest of this kind. @throws NotDeliverable */

@@ -1,7 +1,7 @@
 import { discardResponse, type GuardedResponse } from '@reelay/guarded-fetch';
 import { sniff } from '@reelay/seekable-media/sniff';
+import { parseContentRange } from '@reelay/source/request-headers';
 import { ParsingLimitExceeded, UpstreamError } from '../../errors/index.ts';
-import { parseContentRange } from '../../http/index.ts';
 import {
   type Block,
   type ContainerRequest,

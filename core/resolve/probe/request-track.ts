@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { appendChunk, discardResponse, type GuardedResponse } from '@reelay/guarded-fetch';
+import { formatRange, requestHeaders } from '@reelay/source/request-headers';
 import type { Egress } from '../../egress/index.ts';
 import { EgressRefused, NotDeliverable, NotFound, UpstreamError } from '../../errors/index.ts';
-import { formatRange, requestHeaders } from '../../http/index.ts';
 import type { ParsingOptions } from '../../parsing/index.ts';
 import type { Track } from '../../state/index.ts';
 

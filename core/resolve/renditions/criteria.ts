@@ -39,11 +39,11 @@ export const lower =
     figure(a) - figure(b);
 
 /** Prefers those to which it applies. */
-export const firstIf = <Subject>(applies: (subject: Subject) => boolean) =>
+const firstIf = <Subject>(applies: (subject: Subject) => boolean) =>
   higher<Subject>((subject) => Number(applies(subject)));
 
 /** Prefers those to which it does not apply. */
-export const lastIf = <Subject>(applies: (subject: Subject) => boolean) =>
+const lastIf = <Subject>(applies: (subject: Subject) => boolean) =>
   lower<Subject>((subject) => Number(applies(subject)));
 
 type CandidateCriterion = Criterion<Candidate>;

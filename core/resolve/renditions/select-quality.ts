@@ -1,58 +1,92 @@
 import type { Quality, Selection } from '../../api/index.ts';
-import type { ConversionName } from '../../conversions/index.ts';
+import { type ConversionName, MP3_BITRATE_KBPS, MP3_BITRATES_KBPS } from '../../conversions/index.ts';
 import type { Rendition, Resource, Track } from '../../state/index.ts';
+import { expectedBytes, type SelectedRendition, type SizedResource } from './expected-size.ts';
 import { FLAWS, flawsSaid, isWhole } from './labels.ts';
 import { playsEverywhere, shorterSide } from './traits.ts';
 
-/** A rendition, and the conversion of it. */
-export interface SelectedRendition {
-  readonly rendition: Rendition;
-  readonly format?: ConversionName;
-}
-
-type Offer = Pick<Resource, 'renditions' | 'tracks' | 'mp3'>;
+type Offer = Pick<Resource, 'renditions'> & SizedResource;
 
 /**
  * The first rendition of a resource, in the order of GetResource, that satisfies a wish; undefined when there is none of its
- * side, such as audio of a silent video. A wish filters the renditions that no sounder one precedes: where none of them
- * plays everywhere, they are all considered, and without one up to a height the last is selected. Without video, `best`,
- * `worst` and heights select audio.
+ * side, such as audio of a silent video, or none that fits into `maxBytes`. A wish filters the renditions that no sounder one
+ * precedes: where none of them plays everywhere, they are all considered, and without one up to a height the last is selected.
+ * Without video, `best`, `worst` and heights select audio.
  */
-export function selectQuality(
-  resource: Offer,
-  { quality = 'best', codec }: Pick<Selection, 'quality' | 'codec'>,
-): SelectedRendition | undefined {
-  if (quality === 'mp3') return selectMp3(resource);
+export function selectQuality(resource: Offer, selection: Selection): SelectedRendition | undefined {
+  const { quality = 'best', codec, maxBytes } = selection;
+  const fits = (choice: SelectedRendition) =>
+    maxBytes === undefined || (expectedBytes(resource, choice, selection) ?? Number.POSITIVE_INFINITY) <= maxBytes;
+  const all = listChoices(resource, selection).filter(fits);
+  const tracks = new Map(resource.tracks.map((track) => [track.formatId, track]));
+  const compatible = codec === undefined ? all.filter(({ rendition }) => isCompatible(rendition, tracks)) : [];
+  return pick(compatible.length > 0 ? compatible : all, quality, tracks);
+}
+
+/** Says what of a selection is sent with the fewest bytes; undefined when nothing is. */
+export function describeSmallest(resource: Offer, selection: Selection): string | undefined {
+  const choices = listChoices(resource, selection);
+  const sized = choices.flatMap((choice) => {
+    const bytes = expectedBytes(resource, choice, selection);
+    return bytes === undefined ? [] : [{ ...choice, bytes }];
+  });
+  const [smallest] = sized.sort((a, b) => a.bytes - b.bytes);
+  if (!smallest) return choices.length > 0 ? 'No size is known' : undefined;
+  const { rendition, format, bitrateKbps = MP3_BITRATE_KBPS, bytes } = smallest;
+  const converted = format === 'mp3' ? `MP3 of ${bitrateKbps} kbit/s` : format?.toUpperCase();
+  return `The smallest is ${converted ?? rendition.label} with ${bytes} bytes`;
+}
+
+/** What there is to choose from, best first. */
+function listChoices(resource: Offer, selection: Selection): readonly SelectedRendition[] {
+  const { quality, format } = selection;
+  if (quality === 'mp3') return listMp3(resource, selection);
   const audio = resource.renditions.filter(({ side, isAlternate }) => side === 'audio' && !isAlternate);
   // A video alone would be sent where only audio is wanted, or the first minute of what a conversion has whole.
   if (quality === 'audio' && !audio.some(isWhole)) {
-    const converted = selectMp3(resource);
-    if (audio.length === 0 || (converted && isWhole(converted.rendition))) return converted;
+    const converted = listMp3(resource, selection);
+    if (audio.length === 0 || (converted[0] && isWhole(converted[0].rendition))) return converted;
   }
   const video = resource.renditions.filter(({ side }) => side === 'video');
   const all = withoutInferior(quality === 'audio' || video.length === 0 ? audio : video);
-  const tracks = new Map(resource.tracks.map((track) => [track.formatId, track]));
-  const compatible = codec === undefined ? all.filter((rendition) => isCompatible(rendition, tracks)) : [];
-  const rendition = pick(compatible.length > 0 ? compatible : all, quality, tracks);
-  return rendition && { rendition };
+  return all.flatMap((rendition) => convert(rendition, format, selection));
+}
+
+/** The promised conversion; none is promised for sources that are MP3. */
+function listMp3({ renditions, mp3 }: Offer, selection: Selection): readonly SelectedRendition[] {
+  const { format = 'mp3', bitrateKbps } = selection;
+  const carrier = renditions.find(({ id }) => id === mp3?.renditionId);
+  if (carrier) return convert(carrier, format, selection);
+  const originals = renditions.filter(({ side, fileExtension }) => side === 'audio' && fileExtension === '.mp3');
+  const converted = originals.slice(0, 1).flatMap((rendition) => convert(rendition, format, selection));
+  const isConverted = bitrateKbps !== undefined || selection.format !== undefined;
+  return isConverted ? converted : [...originals.map((rendition) => ({ rendition })), ...converted];
+}
+
+/** MP3 in each bit rate that may be what fits. */
+function convert(
+  rendition: Rendition,
+  format: ConversionName | undefined,
+  { bitrateKbps, maxBytes }: Selection,
+): readonly SelectedRendition[] {
+  if (format !== 'mp3') return [{ rendition, format }];
+  if (maxBytes === undefined) return [{ rendition, format, bitrateKbps }];
+  const rates = MP3_BITRATES_KBPS.filter((rate) => rate <= (bitrateKbps ?? MP3_BITRATE_KBPS));
+  return rates.toReversed().map((rate) => ({ rendition, format, bitrateKbps: rate }));
 }
 
 type TracksById = ReadonlyMap<string, Track>;
 
-/** The promised conversion; none is promised for sources that are MP3. */
-function selectMp3({ renditions, mp3 }: Offer): SelectedRendition | undefined {
-  const converted = renditions.find(({ id }) => id === mp3?.renditionId);
-  if (converted) return { rendition: converted, format: 'mp3' };
-  const rendition = renditions.find(({ side, fileExtension }) => side === 'audio' && fileExtension === '.mp3');
-  return rendition && { rendition };
-}
-
 /** @param candidates best first */
-function pick(candidates: readonly Rendition[], quality: Quality, tracks: TracksById): Rendition | undefined {
+function pick(
+  candidates: readonly SelectedRendition[],
+  quality: Quality,
+  tracks: TracksById,
+): SelectedRendition | undefined {
   if (quality === 'worst') return candidates.at(-1);
   if (typeof quality === 'string') return candidates[0];
-  const fits = (rendition: Rendition) => (heightOfRendition(rendition, tracks) ?? 0) <= quality.maxHeight;
-  return candidates.find(fits) ?? candidates.at(-1);
+  const isLow = ({ rendition }: SelectedRendition) => (heightOfRendition(rendition, tracks) ?? 0) <= quality.maxHeight;
+  return candidates.find(isLow) ?? candidates.at(-1);
 }
 
 const isCompatible = (rendition: Rendition, tracks: TracksById): boolean =>

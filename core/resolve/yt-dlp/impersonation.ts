@@ -3,7 +3,7 @@ import { matchesSite, parseImpersonationRule } from '../../config/index.ts';
 import { describeError, type Log } from '../../log/index.ts';
 
 /** Which browser yt-dlp imitates. */
-export interface Impersonation {
+interface Impersonation {
   /** Reports what this build can imitate, ahead of the first link. */
   prepare(ytDlp: YtDlp): void;
   /** The browser for a link, if this build of yt-dlp can imitate it; undefined: none. Never rejects. */

@@ -75,7 +75,7 @@ export const truncate = (value: string | undefined, maxLength = MAX_TEXT_LENGTH)
     .slice(0, maxLength)
     .replace(/[\ud800-\udbff]$/, '') ?? null;
 
-export interface AlbumPlace {
+interface AlbumPlace {
   readonly album?: string;
   /** From 1. */
   readonly trackNumber?: number;
@@ -168,7 +168,7 @@ const MAX_LANGUAGE_LENGTH = 35;
 const MAX_NAME_LENGTH = 100;
 
 /** A subtitle file and the track that it is read from. */
-export interface SubtitleTrack {
+interface SubtitleTrack {
   readonly subtitle: Subtitle;
   readonly track: Track;
 }

@@ -7,7 +7,7 @@ import { describeError, type Log } from '../../log/index.ts';
 import type { Info } from '../../parsing/index.ts';
 
 /** The cookies files of the operator, into which cookies are written that a site has replaced. */
-export interface OperatorCookies {
+interface OperatorCookies {
   /** Cookies that this process has written, as the files have them now: a worker reads the files at its start alone. */
   replaced(): Promise<readonly OperatorCookie[]>;
   /**

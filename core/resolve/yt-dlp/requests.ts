@@ -1,4 +1,4 @@
-import type { Cookie } from '../../http/index.ts';
+import type { Cookie } from '@reelay/source/request-headers';
 import { type Info, isInfo, text } from '../../parsing/index.ts';
 
 /** Linear time: each character is read at most twice. */

@@ -1,6 +1,6 @@
 import { withoutAbsent } from '@reelay/seekable-media/values';
+import type { SegmentOverrides } from '@reelay/source/track';
 import { type Info, isInfo, text, webUrl } from '../../parsing/index.ts';
-import type { SegmentOverrides } from '../../state/index.ts';
 
 /** Hexadecimal digits of an AES-128 key, and of an initialization vector. */
 const DIGITS = 32;

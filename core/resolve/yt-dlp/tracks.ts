@@ -13,7 +13,7 @@ import { type CookieReader, createCookieReader, readHeaders, urlExpiresAt } from
 import { readSegmentOverrides } from './segment-overrides.ts';
 
 /** What yt-dlp says of a format beyond the track itself: renditions are ranked by it, and stored with the flaws that follow. */
-export interface RankingFacts {
+interface RankingFacts {
   /** yt-dlp's `preference`: the extractor's own rating, such as -1 for a re-encoded copy, -100 for an unplayable one. */
   readonly preference: number;
   /** yt-dlp's `source_preference`: lower for a worse server, and -2 for an HLS track that is not the default one. */

@@ -5,7 +5,7 @@ import { createCounter } from './counter.ts';
 import { callTimeout, createTableClient } from './table-client.ts';
 
 /** Options of `createDynamoDbStorage`. */
-export interface DynamoDbStorageOptions {
+interface DynamoDbStorageOptions {
   readonly tableName: string;
   /** @default a client for the region and the credentials of the environment */
   readonly client?: DynamoDBClient;

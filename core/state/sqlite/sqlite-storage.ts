@@ -7,7 +7,7 @@ import type { StateStorage, StoredItem } from '../storage.ts';
 import { classifyFailure, type Database, openDatabase, prepareFolder, setAside } from './database.ts';
 
 /** Options of `openSqliteStorage`. */
-export interface SqliteStorageOptions {
+interface SqliteStorageOptions {
   /** Created when missing. One process at a time can use it. */
   readonly dir: string;
   /** Maximum size of the stored items; beyond it, records that expire first are deleted. @default 1 GiB */
@@ -27,7 +27,7 @@ export interface SqliteStorage extends StateStorage {
 }
 
 /** The file of the table in its folder; SQLite adds `-wal` for its log. */
-export const DATABASE_FILE = 'state.db';
+const DATABASE_FILE = 'state.db';
 
 const DEFAULT_MAX_BYTES = 1024 ** 3;
 /** Space for counts and leases beyond the budget of records. */

@@ -1,11 +1,8 @@
 import { CfnOutput, CustomResource, Duration, Stack } from 'aws-cdk-lib';
 import type { KeyValueStore } from 'aws-cdk-lib/aws-cloudfront';
-import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
-import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
-import { ServiceFunction } from '../shared/index.ts';
+import { allow, allowKeys, ServiceFunction } from '../shared/index.ts';
 
 export interface AccessKeysProps {
   readonly deployment: Deployment;
@@ -17,7 +14,6 @@ export interface AccessKeysProps {
 
 /** After a change of the secret, its keys apply within this time and the replication of the store, which takes seconds. */
 const SYNC_INTERVAL = Duration.minutes(4);
-const STORE_ACTIONS = ['DescribeKeyValueStore', 'ListKeys', 'UpdateKeys'];
 
 /** The access keys of a private instance: a function copies their hashes from the secret into the edge's key-value store. */
 export class AccessKeys extends Construct {
@@ -33,11 +29,8 @@ export class AccessKeys extends Construct {
       timeout: Duration.minutes(1),
       environment: { ACCESS_KEYS_SECRET: secretArn, KEY_VALUE_STORE_ARN: keyValueStore.keyValueStoreArn },
       permissions: [
-        new PolicyStatement({ actions: ['secretsmanager:GetSecretValue'], resources: [secretArn] }),
-        new PolicyStatement({
-          actions: STORE_ACTIONS.map((action) => `cloudfront-keyvaluestore:${action}`),
-          resources: [keyValueStore.keyValueStoreArn],
-        }),
+        ...allow(['secretsmanager:GetSecretValue'], secretArn),
+        ...allowKeys(keyValueStore.keyValueStoreArn, 'ListKeys', 'UpdateKeys'),
       ],
     });
     // A secret without valid keys fails the deployment, with the reason.
@@ -50,12 +43,9 @@ export class AccessKeys extends Construct {
     });
     this.applied = synced;
     synced.node.addDependency(this.function);
-    const schedule = new Rule(this, 'Schedule', {
-      description: 'Copies the hashes of the access keys to the edge',
-      schedule: Schedule.rate(SYNC_INTERVAL),
-      targets: [new LambdaFunction(this.function, { retryAttempts: 0 })],
-    });
-    schedule.node.addDependency(synced);
+    this.function
+      .invokeEvery(SYNC_INTERVAL, 'Schedule', 'Copies the hashes of the access keys to the edge')
+      .node.addDependency(synced);
     new CfnOutput(this, 'Command', {
       key: 'SyncAccessKeysCommand',
       description: 'Applies changed access keys now',

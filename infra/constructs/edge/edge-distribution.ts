@@ -15,12 +15,15 @@ import {
   type KeyValueStore,
   OriginProtocolPolicy,
   OriginRequestPolicy,
+  ResponseHeadersPolicy,
   S3OriginAccessControl,
   SecurityPolicyProtocol,
   ViewerProtocolPolicy,
 } from 'aws-cdk-lib/aws-cloudfront';
 import { HttpOrigin, S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import { CfnSubscription } from 'aws-cdk-lib/aws-pricingplanmanager';
+import { AaaaRecord, ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
+import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct, type IDependable } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
@@ -34,7 +37,7 @@ import {
   MCP_PATH,
   STREAM_PREFIX,
 } from './path-prefixes.ts';
-import { apiHeaders, createHeadersPolicy, pageHeaders } from './security-headers.ts';
+import { PAGE_HEADERS_SOURCE } from './security-headers.ts';
 import { createStreamCachePolicy } from './stream-cache-policy.ts';
 import { deployedSource } from './viewer-request-source.ts';
 
@@ -62,17 +65,20 @@ export interface EdgeDistributionProps {
 const UNCACHED_ERROR_STATUSES = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
 
 /**
- * The base URL: a CloudFront distribution with behaviours for streams, API and page, the viewer-request function, and a
- * response headers policy each for the page and the API.
+ * The base URL: a CloudFront distribution with behaviours for streams, API and page, the viewer-request function, and one that sets
+ * the headers of the page.
  */
 export class EdgeDistribution extends Construct {
   readonly distribution: Distribution;
   readonly baseUrl: string;
+  /** ARN of the web ACL in front of it. */
+  readonly firewall: string | undefined;
 
   constructor(scope: Construct, id: string, props: EdgeDistributionProps) {
     super(scope, id);
     const { deployment, page, firewall } = props;
-    const { domain, certificateArn } = deployment.settings;
+    this.firewall = firewall;
+    const { domain, certificateArn, hostedZone } = deployment.settings;
     const origins = this.#behaviours(props);
     const pageBehaviour: BehaviorOptions = {
       // LIST makes S3 answer 404 instead of 403 for missing objects.
@@ -86,8 +92,10 @@ export class EdgeDistribution extends Construct {
       allowedMethods: AllowedMethods.ALLOW_GET_HEAD_OPTIONS,
       cachePolicy: CachePolicy.CACHING_OPTIMIZED,
       viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
-      functionAssociations: origins.functionAssociations,
-      responseHeadersPolicy: createHeadersPolicy(this, 'PageHeaders', pageHeaders(deployment.pageHeadersFile)),
+      functionAssociations: [
+        ...origins.functionAssociations,
+        { function: this.#createHeaders(), eventType: FunctionEventType.VIEWER_RESPONSE },
+      ],
     };
     this.distribution = new Distribution(this, 'Distribution', {
       comment: `Reelay ${deployment.settings.stage}`,
@@ -118,6 +126,7 @@ export class EdgeDistribution extends Construct {
       reason: 'The default root object answers /, the only path that S3 would answer with a listing',
     });
     this.#subscribe(props);
+    if (domain && hostedZone) this.#createRecords(domain, hostedZone);
     this.baseUrl = `https://${domain ?? this.distribution.distributionDomainName}`;
     suppressNag(this.distribution, {
       CFR1: 'The service has no geographic restriction; operators add their own',
@@ -128,6 +137,22 @@ export class EdgeDistribution extends Construct {
       }),
       CFR5: 'Tasks and the internal load balancer serve HTTP and are reachable from CloudFront only',
     });
+  }
+
+  #createHeaders(): EdgeFunction {
+    return new EdgeFunction(this, 'PageHeaders', {
+      functionName: regionalName(this, 'page-headers'),
+      comment: 'Sets the headers of the page',
+      runtime: FunctionRuntime.JS_2_0,
+      code: FunctionCode.fromInline(PAGE_HEADERS_SOURCE),
+    });
+  }
+
+  #createRecords(domain: string, hostedZoneId: string): void {
+    const zone = HostedZone.fromHostedZoneAttributes(this, 'Zone', { hostedZoneId, zoneName: domain });
+    const props = { zone, target: RecordTarget.fromAlias(new CloudFrontTarget(this.distribution)) };
+    new ARecord(this, 'Ipv4', props);
+    new AaaaRecord(this, 'Ipv6', props);
   }
 
   /**
@@ -167,7 +192,7 @@ export class EdgeDistribution extends Construct {
       originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
       viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
       compress: false,
-      responseHeadersPolicy: createHeadersPolicy(this, 'ApiHeaders', apiHeaders()),
+      responseHeadersPolicy: ResponseHeadersPolicy.SECURITY_HEADERS,
       functionAssociations,
     };
     const apiOrigin = new HttpOrigin(apiHost, {
@@ -186,8 +211,6 @@ export class EdgeDistribution extends Construct {
         ...(spendingPlan(deployment.settings, deployment.profile).cachesStreams && {
           cachePolicy: createStreamCachePolicy(this, 'StreamCache'),
         }),
-        // Origin groups allow no other methods.
-        ...(isOnDemand && { allowedMethods: AllowedMethods.ALLOW_GET_HEAD_OPTIONS }),
       },
     };
   }

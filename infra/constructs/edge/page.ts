@@ -17,12 +17,12 @@ const CDK_UPLOADER_REASON = "CDK's deployment function reads the bootstrap bucke
 export class Page extends Construct {
   readonly bucket: Bucket;
 
-  constructor(scope: Construct, id: string, { settings, pageDir }: Deployment) {
+  constructor(scope: Construct, id: string, { settings, bundleDir }: Deployment) {
     super(scope, id);
     this.bucket = createBucket(this, 'Bucket');
     const logGroup = createLogGroup(this, 'UploadLog', settings.logDays);
     const role = createProviderRole(this, 'UploadRole', logGroup);
-    const common = { sources: [Source.asset(pageDir)], destinationBucket: this.bucket, logGroup, role };
+    const common = { sources: [Source.asset(join(bundleDir, 'web'))], destinationBucket: this.bucket, logGroup, role };
     const assets = new BucketDeployment(this, 'Assets', {
       ...common,
       exclude: ['*'],
@@ -40,7 +40,7 @@ export class Page extends Construct {
       memoryLimit: UPLOAD_MEMORY_MB,
     });
     documents.node.addDependency(assets);
-    suppressWildcards(role, [{ finding: /./, reason: CDK_UPLOADER_REASON }]);
+    suppressWildcards(role, CDK_UPLOADER_REASON);
     const uploader = Stack.of(this).node.children.find(({ node }) => node.id.startsWith('Custom::CDKBucketDeployment'));
     if (uploader) suppressNag(uploader, { L1: 'CDK chooses the runtime of its deployment function' });
   }

@@ -20,11 +20,11 @@ async function selectOrigin(id, request) {
     cf.selectRequestOriginById('wake');
     return;
   }
-  // Changes only the first member of the origin group: the second, the wake function, still serves when the task is gone.
   cf.updateRequestOrigin({
     domainName: task.host,
     // The address is reached by plain HTTP: `core/http/access-secrets.ts` accepts the signature for a minute.
     customHeaders: { 'x-reelay-origin': signatureOf(request, task.secret) },
+    originAccessControlConfig: { enabled: false },
     connectionAttempts: 1,
     timeouts: { connectionTimeout: CONNECT_TIMEOUT_SECONDS, readTimeout: READ_TIMEOUT_SECONDS },
     customOriginConfig: { port: TASK_PORT, protocol: 'http', sslProtocols: ['TLSv1.2'] },

@@ -1,16 +1,14 @@
 import { ArnFormat, CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import type { KeyValueStore } from 'aws-cdk-lib/aws-cloudfront';
-import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
-import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import { Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Policy, type PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { spendingPlan } from '../../cost/index.ts';
-import { allowItems, ServiceFunction } from '../shared/index.ts';
+import { allow, allowItems, allowKeys, ServiceFunction } from '../shared/index.ts';
 import type { MonitoringProps } from './monitoring-props.ts';
 import { watchedMetrics } from './watched-metrics.ts';
 
-export interface CostGuardProps extends Pick<MonitoringProps, 'deployment' | 'table' | 'edge' | 'api' | 'wake'> {
+export interface CostGuardProps extends Pick<MonitoringProps, 'deployment' | 'table' | 'edge' | 'api' | 'onDemand'> {
   /** The store that the edge function reads. */
   readonly keyValueStore: KeyValueStore;
   /** Sends mails. */
@@ -26,7 +24,7 @@ export class CostGuard extends Construct {
 
   constructor(scope: Construct, id: string, props: CostGuardProps) {
     super(scope, id);
-    const { deployment, table, api, wake, keyValueStore, topic } = props;
+    const { deployment, table, api, edge, onDemand, keyValueStore, topic } = props;
     const { settings, profile } = deployment;
     const plan = spendingPlan(settings, profile);
     const { resolver } = api;
@@ -39,6 +37,8 @@ export class CostGuard extends Construct {
         KEY_VALUE_STORE_ARN: keyValueStore.keyValueStoreArn,
         RESOLVER_FUNCTION: resolver.functionName,
         API_ID: api.httpApi.apiId,
+        DISTRIBUTION_ID: edge.distribution.distributionId,
+        ...(edge.firewall && { FIREWALL: edge.firewall }),
         RESOLVER_LIMIT: String(profile.resolverLimit),
         SPENDING_PLAN: Stack.of(this).toJsonString({
           ...plan,
@@ -48,46 +48,41 @@ export class CostGuard extends Construct {
             resolves: { throttlingRateLimit: profile.resolveRate, throttlingBurstLimit: profile.resolveBurst },
           },
         }),
-        ...(wake && { WAKE_FUNCTION: wake.functionName }),
+        ...(onDemand && { ...onDemand.control.environment, WAKE_FUNCTION: onDemand.wake.functionName }),
         ...(topic && { ALARM_TOPIC: topic.topicArn }),
       },
       permissions: [
-        new PolicyStatement({ actions: ['cloudwatch:GetMetricStatistics'], resources: ['*'] }),
-        new PolicyStatement({
-          actions: ['apigateway:GET', 'apigateway:PATCH'],
-          resources: [
-            Stack.of(this).formatArn({
-              service: 'apigateway',
-              account: '',
-              resource: `/apis/${api.httpApi.apiId}/stages/$default`,
-              arnFormat: ArnFormat.NO_RESOURCE_NAME,
-            }),
-          ],
-        }),
-        limitConcurrency(resolver, ...(wake ? [wake] : [])),
-        new PolicyStatement({
-          actions: ['DescribeKeyValueStore', 'PutKey', 'DeleteKey'].map(
-            (action) => `cloudfront-keyvaluestore:${action}`,
-          ),
-          resources: [keyValueStore.keyValueStoreArn],
-        }),
+        ...allow(['cloudwatch:GetMetricStatistics'], '*'),
+        ...allow(
+          ['apigateway:GET', 'apigateway:PATCH'],
+          Stack.of(this).formatArn({
+            service: 'apigateway',
+            account: '',
+            resource: `/apis/${api.httpApi.apiId}/stages/$default`,
+            arnFormat: ArnFormat.NO_RESOURCE_NAME,
+          }),
+        ),
+        ...limitConcurrency(resolver),
+        ...limitConcurrency(onDemand?.wake),
+        ...(onDemand?.control.permissions ?? []),
+        ...allowKeys(keyValueStore.keyValueStoreArn, 'PutKey', 'DeleteKey'),
+        ...allow(
+          ['cloudfront:GetDistributionConfig', 'cloudfront:UpdateDistribution'],
+          edge.distribution.distributionArn,
+        ),
+        ...allow(['wafv2:GetWebACL', 'wafv2:UpdateWebACL'], edge.firewall),
         allowItems(table, ['cost-guard', 'spending#*'], 'GetItem'),
         allowItems(table, ['cost-guard'], 'PutItem'),
-        ...(topic ? [new PolicyStatement({ actions: ['sns:Publish'], resources: [topic.topicArn] })] : []),
+        ...allow(['sns:Publish'], topic?.topicArn),
       ],
-      wildcards: [{ finding: /^Resource::\*$/, reason: 'GetMetricStatistics supports no resource' }],
     });
     // A separate policy: as an inline policy of the role, role and function would depend on each other.
     new Policy(this, 'ReservesForItself', {
       roles: [this.function.executionRole],
-      statements: [limitConcurrency(this.function)],
+      statements: limitConcurrency(this.function),
     });
     this.function.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
-    new Rule(this, 'Schedule', {
-      description: 'Compares spending with its caps',
-      schedule: Schedule.rate(Duration.minutes(1)),
-      targets: [new LambdaFunction(this.function, { retryAttempts: 0 })],
-    });
+    this.function.invokeEvery(Duration.minutes(1), 'Schedule', 'Compares spending with its caps');
     new CfnOutput(this, 'Name', {
       key: 'CostGuardFunction',
       description: 'The function that npm run infra -- reopen invokes',
@@ -96,8 +91,8 @@ export class CostGuard extends Construct {
   }
 }
 
-const limitConcurrency = (...functions: readonly ServiceFunction[]): PolicyStatement =>
-  new PolicyStatement({
-    actions: ['Get', 'Put', 'Delete'].map((verb) => `lambda:${verb}FunctionConcurrency`),
-    resources: functions.map(({ functionArn }) => functionArn),
-  });
+const limitConcurrency = (limited: ServiceFunction | undefined): PolicyStatement[] =>
+  allow(
+    ['Get', 'Put', 'Delete'].map((verb) => `lambda:${verb}FunctionConcurrency`),
+    limited?.functionArn,
+  );

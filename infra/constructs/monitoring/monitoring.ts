@@ -14,8 +14,9 @@ import type { MonitoringProps } from './monitoring-props.ts';
 export class Monitoring extends Construct {
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
-    const { topic } = new Alarms(this, 'Alarms', props);
-    const guard = new CostGuard(this, 'CostGuard', { ...props, topic });
+    const alarms = new Alarms(this, 'Alarms', props);
+    const guard = new CostGuard(this, 'CostGuard', { ...props, topic: alarms.topic });
+    alarms.observe({ ...props, guard });
     new ServiceDashboard(this, 'Dashboard', { ...props, guard });
     const { settings, profile } = props.deployment;
     // Accounts of an organization may not have one, and then refuse the whole stack.

@@ -5,7 +5,7 @@ import type { MonitoringProps } from './monitoring-props.ts';
 
 /** What spending is computed from: metrics that AWS has by the minute without being asked, and one of the stream tasks. */
 export function watchedMetrics(
-  { deployment, edge, api, wake }: Pick<MonitoringProps, 'deployment' | 'edge' | 'api' | 'wake'>,
+  { deployment, edge, api, onDemand }: Pick<MonitoringProps, 'deployment' | 'edge' | 'api' | 'onDemand'>,
   { cachesStreams }: SpendingPlan,
 ): WatchedMetric[] {
   const { settings, profile } = deployment;
@@ -52,7 +52,9 @@ export function watchedMetrics(
     // In milliseconds.
     { ...ofResolver, label: 'resolver time', name: 'Duration', usd: prices.resolverSecond / 1000 },
     { ...ofResolver, label: 'resolves', name: 'Invocations', usd: prices.resolve },
-    ...(wake ? [{ ...ofFunction(wake), label: 'wake-ups', name: 'Invocations', usd: prices.wakeRequest }] : []),
+    ...(onDemand
+      ? [{ ...ofFunction(onDemand.wake), label: 'wake-ups', name: 'Invocations', usd: prices.wakeRequest }]
+      : []),
     {
       label: 'API requests',
       namespace: 'AWS/ApiGateway',

@@ -1,10 +1,10 @@
+export { allow, allowItems, allowKeys } from './allow.ts';
 export { createBucket } from './bucket.ts';
-export { createLogGroup, createProviderRole, logWriteStatement, useStackLogGroups } from './logs.ts';
-export { serviceMetric } from './metrics.ts';
-export { suppressNag, suppressWildcards, type Wildcard } from './nag-suppressions.ts';
+export { createLogGroup, createProviderRole, useStackLogGroups } from './logs.ts';
+export { type ServiceMetric, serviceMetric } from './metrics.ts';
+export { suppressNag, suppressWildcards } from './nag-suppressions.ts';
 export { anyDistribution, regionalName } from './regional-name.ts';
 export { SdkCall } from './sdk-call.ts';
-export { secretReadStatements } from './secret-access.ts';
 export { arnInStack, ServiceFunction, type ServiceFunctionProps } from './service-function.ts';
 export { ServiceLinkedRole, type ServiceLinkedRoleProps } from './service-linked-role.ts';
-export { allowItems, checkTable, StateTable } from './state-table.ts';
+export { checkTable, StateTable } from './state-table.ts';

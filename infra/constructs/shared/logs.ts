@@ -1,7 +1,8 @@
 import { type CfnResource, CustomResourceProviderBase, RemovalPolicy, type Stack } from 'aws-cdk-lib';
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { type ILogGroup, LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
+import { allow } from './allow.ts';
 
 /** A log group that is deleted with the stack. @param days retention @param logGroupName a generated one by default */
 export const createLogGroup = (scope: Construct, id: string, days: number, logGroupName?: string): LogGroup =>
@@ -12,13 +13,13 @@ export const createLogGroup = (scope: Construct, id: string, days: number, logGr
   });
 
 /** Allows writing to one log group but not creating it: a late log line would recreate it after the stack is deleted. */
-export const logWriteStatement = (logGroup: ILogGroup): PolicyStatement =>
-  new PolicyStatement({ actions: ['logs:CreateLogStream', 'logs:PutLogEvents'], resources: [logGroup.logGroupArn] });
+export const allowLogging = ({ logGroupArn }: ILogGroup): PolicyStatement[] =>
+  allow(['logs:CreateLogStream', 'logs:PutLogEvents'], logGroupArn);
 
 /** The role of a function that CDK provides, which may only write its logs. */
 export function createProviderRole(scope: Construct, id: string, logGroup: ILogGroup): Role {
   const role = new Role(scope, id, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
-  role.addToPolicy(logWriteStatement(logGroup));
+  for (const statement of allowLogging(logGroup)) role.addToPolicy(statement);
   return role;
 }
 
@@ -27,8 +28,7 @@ export function useStackLogGroups(stack: Stack, days: number): void {
   const providers = stack.node.findAll().filter((node) => node instanceof CustomResourceProviderBase);
   for (const provider of providers) {
     const logGroup = createLogGroup(provider, 'Log', days);
-    const { actions, resources } = logWriteStatement(logGroup);
-    provider.addToRolePolicy({ Effect: 'Allow', Action: actions, Resource: resources });
+    for (const statement of allowLogging(logGroup)) provider.addToRolePolicy(statement.toStatementJson());
     const role = provider.node.findChild('Role') as CfnResource;
     role.addPropertyOverride('ManagedPolicyArns', []);
     const handler = provider.node.findChild('Handler') as CfnResource;

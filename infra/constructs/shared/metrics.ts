@@ -4,7 +4,6 @@ import { Metric, type MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 /** Metrics that the service writes to its logs in CloudWatch's embedded metric format. */
 export type ServiceMetric =
   | 'Resolves'
-  | 'ResolveMilliseconds'
   | 'Streams'
   | 'StreamsStarted'
   | 'BytesSent'

@@ -2,27 +2,27 @@ import { CfnResource, Validations } from 'aws-cdk-lib';
 import { rules } from 'cdk-nag';
 import type { IConstruct } from 'constructs';
 
-/** A wildcard that a policy needs. */
-export interface Wildcard {
-  /** Matches cdk-nag's finding: `Resource::<Bucket.Arn>/*`, `Action::s3:List*`. */
-  readonly finding: RegExp;
-  readonly reason: string;
-}
+/** Every wildcard that a policy of the service needs: what matches cdk-nag's finding, and the reason. */
+const WILDCARDS: readonly (readonly [finding: RegExp, reason: string])[] = [
+  [/^Resource::\*$/, 'The actions support no resource'],
+  [/^Resource::<ToolsBucket\w+\.Arn>\/\*$/, 'Release archives in one bucket; their keys contain the version'],
+  [/^Resource::<ApiResolver\w+\.Arn>:\*$/, 'Versions of one function; numbers are assigned when published'],
+  [/^Resource::.*:layer:[\w-]+-tools:\*$/, 'Versions of one layer; numbers are assigned when published'],
+  [/^Resource::.*:task\/<\w+>\/\*$/, 'A task protects itself from scale-in; its id is known only at run time'],
+];
 
 /**
- * Suppresses the listed wildcard findings of all policies in a scope, each with its reason; any other remains an error.
- * cdk-nag requires the exact text of each finding, which contains logical ids, so its own rule is run to obtain it.
+ * Suppresses the known wildcard findings of all policies in a scope; any other remains an error. cdk-nag requires the exact text of
+ * each finding, which contains logical ids, so its own rule is run to obtain it.
+ * @param foreign the reason for all wildcards of a construct that a library provides
  */
-export function suppressWildcards(scope: IConstruct, wildcards: readonly Wildcard[]): void {
+export function suppressWildcards(scope: IConstruct, foreign?: string): void {
   for (const node of scope.node.findAll()) {
     if (!CfnResource.isCfnResource(node)) continue;
     const found = rules.iam.IAMNoWildcardPermissions(node);
     for (const finding of Array.isArray(found) ? found : []) {
-      const reason = wildcards
-        .filter((wildcard) => wildcard.finding.test(finding))
-        .map((wildcard) => wildcard.reason)
-        .join('; ');
-      if (reason) Validations.of(scope).acknowledge({ id: `AwsSolutions-IAM5[${finding}]`, reason });
+      const reason = foreign ?? WILDCARDS.find(([known]) => known.test(finding))?.[1];
+      if (reason) suppressNag(scope, { [`IAM5[${finding}]`]: reason });
     }
   }
 }

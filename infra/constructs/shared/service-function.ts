@@ -1,6 +1,8 @@
 import { join } from 'node:path';
-import { Duration, type Size, Stack } from 'aws-cdk-lib';
-import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Duration, Stack } from 'aws-cdk-lib';
+import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
+import { PolicyDocument, type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
   Code,
@@ -13,30 +15,23 @@ import {
 import type { Construct } from 'constructs';
 import { SettingError } from '../../../core/config/index.ts';
 import type { Deployment } from '../../config/index.ts';
-import { createLogGroup, logWriteStatement } from './logs.ts';
-import { suppressWildcards, type Wildcard } from './nag-suppressions.ts';
+import { allow } from './allow.ts';
+import { allowLogging, createLogGroup } from './logs.ts';
 
-export interface ServiceFunctionProps {
+export interface ServiceFunctionProps
+  extends Pick<
+    FunctionProps,
+    'ephemeralStorageSize' | 'layers' | 'memorySize' | 'recursiveLoop' | 'reservedConcurrentExecutions' | 'timeout'
+  > {
   readonly deployment: Deployment;
-  /** Name of its bundle: `get-app-info`. */
+  /** Name of its bundle: `get-resource`. */
   readonly name: string;
   readonly environment?: Readonly<Record<string, string>>;
   /** Its permissions besides writing logs and traces. */
   readonly permissions?: readonly PolicyStatement[];
-  /** The wildcards among them, each with its reason. */
-  readonly wildcards?: readonly Wildcard[];
-  /** @default 256 */
-  readonly memoryMb?: number;
-  /** @default 10 seconds */
-  readonly timeout?: Duration;
-  /** Size of /tmp. @default 512 MiB, Lambda's default */
-  readonly ephemeralStorage?: Size;
-  readonly layers?: FunctionProps['layers'];
-  readonly recursiveLoop?: FunctionProps['recursiveLoop'];
-  readonly reservedConcurrentExecutions?: number;
 }
 
-const XRAY_WILDCARD: Wildcard = { finding: /^Resource::\*$/, reason: 'The X-Ray write actions support no resource' };
+const ALLOW_TRACING = allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], '*');
 
 /**
  * A Lambda function of the service: its bundle, a log group, X-Ray traces, and an execution role with exactly the given
@@ -46,17 +41,11 @@ export class ServiceFunction extends LambdaFunction {
   /** For policies that would be a dependency cycle as part of `permissions`. */
   readonly executionRole: Role;
 
-  constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
-    const {
-      deployment,
-      name,
-      permissions = [],
-      wildcards = [],
-      environment,
-      ephemeralStorage,
-      timeout,
-      memoryMb,
-    } = props;
+  constructor(
+    scope: Construct,
+    id: string,
+    { deployment, name, permissions = [], environment, ...props }: ServiceFunctionProps,
+  ) {
     const { settings, bundleDir } = deployment;
     const variables = {
       STAGE: settings.stage,
@@ -67,24 +56,24 @@ export class ServiceFunction extends LambdaFunction {
     };
     checkEnvironment(name, variables);
     const logGroup = createLogGroup(scope, `${id}Log`, settings.logDays);
-    const ownRole = createExecutionRole(
-      scope,
-      `${id}Role`,
-      [logWriteStatement(logGroup), traceWriteStatement(), ...permissions],
-      wildcards,
-    );
+    const ownRole = new Role(scope, `${id}Role`, {
+      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+      // Inline, so that a resource that depends on the function also depends on its permissions.
+      inlinePolicies: {
+        permissions: new PolicyDocument({
+          statements: [...allowLogging(logGroup), ...ALLOW_TRACING, ...permissions],
+        }),
+      },
+    });
     super(scope, id, {
+      memorySize: 256,
+      timeout: Duration.seconds(10),
+      ...props,
       description: `Reelay ${name}`,
       code: Code.fromAsset(join(bundleDir, 'functions', name)),
       handler: 'index.handler',
       runtime: Runtime.NODEJS_24_X,
       architecture: settings.architecture === 'arm64' ? Architecture.ARM_64 : Architecture.X86_64,
-      memorySize: memoryMb ?? 256,
-      timeout: timeout ?? Duration.seconds(10),
-      ephemeralStorageSize: ephemeralStorage,
-      layers: props.layers,
-      recursiveLoop: props.recursiveLoop,
-      reservedConcurrentExecutions: props.reservedConcurrentExecutions,
       environment: variables,
       // CDK constructs would otherwise add permissions to the role implicitly.
       role: ownRole.withoutPolicyUpdates(),
@@ -93,6 +82,13 @@ export class ServiceFunction extends LambdaFunction {
       tracing: Tracing.ACTIVE,
     });
     this.executionRole = ownRole;
+  }
+
+  /** Invokes it at an interval. The next time is the retry. @param description what it then does @param event its input */
+  invokeEvery(interval: Duration, id: string, description: string, event?: object): Rule {
+    const input = event && { event: RuleTargetInput.fromObject(event) };
+    const target = new LambdaTarget(this, { retryAttempts: 0, ...input });
+    return new Rule(this.node.scope ?? this, id, { description, schedule: Schedule.rate(interval), targets: [target] });
   }
 }
 
@@ -117,21 +113,3 @@ function checkEnvironment(name: string, variables: Readonly<Record<string, strin
 /** ARN of a resource in this stack's account and region. */
 export const arnInStack = (scope: Construct, service: string, resource: string): string =>
   Stack.of(scope).formatArn({ service, resource });
-
-function createExecutionRole(
-  scope: Construct,
-  id: string,
-  statements: PolicyStatement[],
-  wildcards: readonly Wildcard[],
-): Role {
-  const role = new Role(scope, id, {
-    assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-    // Inline, so that a resource that depends on the function also depends on its permissions.
-    inlinePolicies: { permissions: new PolicyDocument({ statements }) },
-  });
-  suppressWildcards(role, [...wildcards, XRAY_WILDCARD]);
-  return role;
-}
-
-const traceWriteStatement = () =>
-  new PolicyStatement({ actions: ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], resources: ['*'] });

@@ -1,6 +1,5 @@
 import { RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
 import { AttributeType, Billing, CfnGlobalTable, CfnTable, type ITable, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { SettingError } from '../../../core/config/index.ts';
 
@@ -28,14 +27,6 @@ export class StateTable extends TableV2 {
     }
   }
 }
-
-/** Allows actions on items whose partition key matches one of the patterns. @param actions without prefix: `GetItem` */
-export const allowItems = (table: ITable, keys: readonly string[], ...actions: string[]): PolicyStatement =>
-  new PolicyStatement({
-    actions: actions.map((action) => `dynamodb:${action}`),
-    resources: [table.tableArn],
-    conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': keys } },
-  });
 
 /**
  * Rejects a table of another stack that the service cannot use, as far as it is known at synthesis.

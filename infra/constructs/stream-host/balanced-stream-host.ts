@@ -1,8 +1,8 @@
 import { Duration } from 'aws-cdk-lib';
 import { OriginProtocolPolicy } from 'aws-cdk-lib/aws-cloudfront';
 import { VpcOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
-import { Port, SecurityGroup, SubnetType } from 'aws-cdk-lib/aws-ec2';
-import { AvailabilityZoneRebalancing, FargateService } from 'aws-cdk-lib/aws-ecs';
+import { Port, SecurityGroup } from 'aws-cdk-lib/aws-ec2';
+import type { FargateService } from 'aws-cdk-lib/aws-ecs';
 import {
   ApplicationLoadBalancer,
   ApplicationProtocol,
@@ -24,9 +24,6 @@ export interface BalancedStreamHostProps {
   readonly toolsInstalled: IDependable;
 }
 
-/** Proxies whose X-Forwarded-For is trusted: CloudFront and the load balancer. */
-export const BALANCED_TRUSTED_PROXIES = 2;
-
 /** The maximum of a load balancer: a player that pauses for an hour keeps its connection. */
 const CONNECTION_IDLE_TIMEOUT = Duration.seconds(4000);
 /** Time that a stopping task has to finish its streams. */
@@ -46,10 +43,10 @@ export class BalancedStreamHost extends Construct {
 
   constructor(scope: Construct, id: string, props: BalancedStreamHostProps) {
     super(scope, id);
-    const { deployment, network } = props;
+    const { deployment, network, task } = props;
     const { vpc } = network;
     const balancerGroup = network.createGroupForCloudFront(this, 'BalancerGroup', 80);
-    // Its id differs from the on-demand host's group: a change of profile deletes that one only after its tasks have stopped.
+    // Its id differs from the on-demand host's group: a change of profile deletes that one only after its task has stopped.
     const taskGroup = new SecurityGroup(this, 'BalancedTaskGroup', {
       vpc,
       description: 'The load balancer alone gets in',
@@ -67,7 +64,11 @@ export class BalancedStreamHost extends Construct {
     // A VPC origin requires an internet gateway in the VPC.
     this.balancer.node.addDependency(vpc);
     suppressNag(this.balancer, { ELB2: 'The service logs every stream' });
-    this.service = this.#createService(props, taskGroup);
+    this.service = task.createService(this, 'Service', {
+      securityGroups: [taskGroup],
+      healthCheckGracePeriod: Duration.seconds(60),
+    });
+    this.service.node.addDependency(props.toolsInstalled);
     this.targets = this.balancer.addListener('Listener', { port: 80, open: false }).addTargets('Tasks', {
       port: TASK_PORT,
       protocol: ApplicationProtocol.HTTP,
@@ -99,25 +100,5 @@ export class BalancedStreamHost extends Construct {
     this.balancer.node.addDependency(role('BalancerRole', 'elasticloadbalancing.amazonaws.com'));
     scaling.node.addDependency(role('ScalingRole', 'ecs.application-autoscaling.amazonaws.com'));
     this.balancer.node.addDependency(role('VpcOriginRole', 'vpcorigin.cloudfront.amazonaws.com'));
-  }
-
-  #createService({ task, network, toolsInstalled }: BalancedStreamHostProps, group: SecurityGroup): FargateService {
-    const service = new FargateService(this, 'Service', {
-      cluster: task.cluster,
-      taskDefinition: task.definition,
-      // No desired count: each deployment would reset the one that auto scaling chose.
-      vpcSubnets: { subnetType: SubnetType.PUBLIC },
-      assignPublicIp: true,
-      securityGroups: [group],
-      minHealthyPercent: 100,
-      maxHealthyPercent: 200,
-      healthCheckGracePeriod: Duration.seconds(60),
-      circuitBreaker: { rollback: true },
-      // Rebalancing would stop tasks that are streaming.
-      availabilityZoneRebalancing: AvailabilityZoneRebalancing.DISABLED,
-    });
-    // Tasks pull their image over the internet, and an internet gateway cannot be detached while public addresses are in use.
-    service.node.addDependency(toolsInstalled, network.vpc);
-    return service;
   }
 }

@@ -11,19 +11,18 @@ import {
   SubnetType,
   Vpc,
 } from 'aws-cdk-lib/aws-ec2';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
 import { SettingError } from '../../../core/config/index.ts';
-import { SdkCall, suppressNag, suppressWildcards } from '../shared/index.ts';
+import { allow, SdkCall, suppressNag } from '../shared/index.ts';
 
 export interface StreamNetworkProps {
   /** Whether to create isolated subnets for a load balancer. */
   readonly withBalancerSubnets: boolean;
   /** Zone ids. @default two that support VPC origins */
-  readonly zones?: readonly string[];
+  readonly zones?: readonly string[] | undefined;
   /** A network of another stack. @default a new one */
-  readonly vpc?: IVpc;
+  readonly vpc?: IVpc | undefined;
   readonly logDays: number;
 }
 
@@ -102,10 +101,9 @@ export class StreamNetwork extends Construct {
         outputPaths: [PREFIX_LIST_ID_PATH],
         physicalResourceId: PhysicalResourceId.of('cloudfront-origin-facing'),
       },
-      permissions: [new PolicyStatement({ actions: ['ec2:DescribeManagedPrefixLists'], resources: ['*'] })],
+      permissions: allow(['ec2:DescribeManagedPrefixLists'], '*'),
       logDays: this.#logDays,
     });
-    suppressWildcards(look, [{ finding: /^Resource::\*$/, reason: 'DescribeManagedPrefixLists supports no resource' }]);
     return look.getResponseField(PREFIX_LIST_ID_PATH);
   }
 }

@@ -1,30 +1,44 @@
 import { join } from 'node:path';
+import { ContainerImageBuild } from '@cdklabs/deploy-time-build';
 import { Duration, Stack } from 'aws-cdk-lib';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import { SubnetType } from 'aws-cdk-lib/aws-ec2';
 import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import {
+  AvailabilityZoneRebalancing,
   AwsLogDriverMode,
   Cluster,
   ContainerImage,
   ContainerInsights,
   CpuArchitecture,
+  FargateService,
+  type FargateServiceProps,
   FargateTaskDefinition,
   LinuxParameters,
   LogDrivers,
   OperatingSystemFamily,
 } from 'aws-cdk-lib/aws-ecs';
-import { type IRole, PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { type IRole, PolicyDocument, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
-import { arnInStack, createLogGroup, ServiceLinkedRole, suppressNag, suppressWildcards } from '../shared/index.ts';
-import type { StreamNetwork } from './stream-network.ts';
+import { variablesFor } from '../../../core/config/index.ts';
+import type { Deployment, DeploymentSettings } from '../../config/index.ts';
+import { spendingPlan, unitPrices } from '../../cost/index.ts';
 import {
-  STREAM_WILDCARDS,
-  type StreamDependencies,
-  type StreamVariables,
-  streamStatements,
-  streamVariables,
-} from './stream-permissions.ts';
+  allow,
+  allowItems,
+  arnInStack,
+  createLogGroup,
+  ServiceLinkedRole,
+  suppressNag,
+  suppressWildcards,
+} from '../shared/index.ts';
+import type { Tools } from '../tools/index.ts';
+import type { StreamNetwork } from './stream-network.ts';
 
-export interface StreamTaskProps extends StreamDependencies, StreamVariables {
+export interface StreamTaskProps {
+  readonly deployment: Deployment;
+  readonly table: ITable;
+  readonly tools: Tools;
   readonly network: StreamNetwork;
 }
 
@@ -38,11 +52,13 @@ export class StreamTask extends Construct {
   readonly cluster: Cluster;
   readonly definition: FargateTaskDefinition;
   readonly taskRole: IRole;
+  readonly #network: StreamNetwork;
 
   constructor(scope: Construct, id: string, props: StreamTaskProps) {
     super(scope, id);
     const { deployment, network } = props;
     const { settings, profile, bundleDir } = deployment;
+    this.#network = network;
     this.cluster = new Cluster(this, 'Cluster', {
       vpc: network.vpc,
       containerInsightsV2: ContainerInsights.DISABLED,
@@ -67,9 +83,7 @@ export class StreamTask extends Construct {
       volumes: [{ name: 'scratch' }],
     });
     const container = this.definition.addContainer(CONTAINER_NAME, {
-      image: ContainerImage.fromAsset(join(bundleDir, 'stream-service'), {
-        platform: isArm ? Platform.LINUX_ARM64 : Platform.LINUX_AMD64,
-      }),
+      image: this.#image(settings, join(bundleDir, 'stream-service')),
       // Without a limit the container sees the memory of the host, and the service sizes itself by it.
       memoryLimitMiB: profile.taskMemory,
       environment: this.#environment(props),
@@ -94,36 +108,97 @@ export class StreamTask extends Construct {
       }),
     });
     container.addMountPoints({ sourceVolume: 'scratch', containerPath: '/scratch', readOnly: false });
-    suppressWildcards(this.definition, [
-      { finding: /^Resource::\*$/, reason: 'GetAuthorizationToken supports no resource' },
-    ]);
     suppressNag(this.definition, {
       ECS2: 'The environment contains no secrets: they are named by ARN and read at start',
     });
   }
 
-  #environment(props: StreamTaskProps): Record<string, string> {
-    return { AWS_REGION: Stack.of(this).region, PORT: String(TASK_PORT), ...streamVariables(props, props) };
+  #image({ streamImage, architecture }: DeploymentSettings, directory: string): ContainerImage {
+    const platform = architecture === 'arm64' ? Platform.LINUX_ARM64 : Platform.LINUX_AMD64;
+    if (streamImage === 'docker') return ContainerImage.fromAsset(directory, { platform });
+    if (streamImage !== 'codebuild') return ContainerImage.fromRegistry(streamImage);
+    const image = new ContainerImageBuild(this, 'Image', { directory, platform });
+    const reason = 'What builds the image exists for each deployment alone';
+    // The project and the function that starts it stand at the top of the stack.
+    for (const child of Stack.of(this).node.children) {
+      if (!/^(ContainerImageBuild|DeployTimeBuild)/.test(child.node.id)) continue;
+      suppressNag(child, {
+        'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]': reason,
+        'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/AmazonElasticContainerRegistryPublicReadOnly]': reason,
+        L1: 'The library names the runtime',
+        CB3: 'Docker needs the privileged mode',
+        CB4: 'Its only artifact is the image, which the repository encrypts',
+      });
+      suppressWildcards(child, reason);
+    }
+    return image.toEcsDockerImageCode();
   }
 
-  #createTaskRole(props: StreamTaskProps): Role {
-    const isOfService = props.idleMinutes === 0;
-    const protectItself = new PolicyStatement({
-      actions: ['ecs:UpdateTaskProtection', 'ecs:GetTaskProtection'],
-      resources: [arnInStack(this, 'ecs', `task/${this.cluster.clusterName}/*`)],
+  /** A service that runs the task, in public subnets: it reaches the internet without a NAT gateway. */
+  createService(scope: Construct, id: string, props: Partial<FargateServiceProps>): FargateService {
+    const service = new FargateService(scope, id, {
+      cluster: this.cluster,
+      taskDefinition: this.definition,
+      // No desired count: each deployment would reset the one that was chosen since. A new service begins with one task.
+      vpcSubnets: { subnetType: SubnetType.PUBLIC },
+      assignPublicIp: true,
+      minHealthyPercent: 100,
+      maxHealthyPercent: 200,
+      circuitBreaker: { rollback: true },
+      // Rebalancing would stop tasks that are streaming.
+      availabilityZoneRebalancing: AvailabilityZoneRebalancing.DISABLED,
+      ...props,
     });
-    const statements = [...streamStatements(props), ...(isOfService ? [protectItself] : [])];
-    const role = new Role(this, 'TaskRole', {
+    // Tasks pull their image over the internet, and an internet gateway cannot be detached while public addresses are in use.
+    service.node.addDependency(this.#network.vpc);
+    return service;
+  }
+
+  #environment({ deployment, table, tools }: StreamTaskProps): Record<string, string> {
+    const { settings, profile } = deployment;
+    const { cachesStreams, dailyCap } = spendingPlan(settings, profile);
+    const { edgeByte } = unitPrices(settings, profile);
+    const isOnDemand = profile.streamHost === 'on-demand';
+    return {
+      AWS_REGION: Stack.of(this).region,
+      PORT: String(TASK_PORT),
+      STAGE: settings.stage,
+      TABLE_NAME: table.tableName,
+      TOOLS_BUCKET: tools.bucket.bucketName,
+      // Without a stream for this long the task ends. 0: never.
+      IDLE_MINUTES: String(isOnDemand ? settings.idleMinutes : 0),
+      // Whose X-Forwarded-For is trusted: CloudFront, and the load balancer.
+      TRUSTED_PROXIES: isOnDemand ? '1' : '2',
+      // Bytes from the cache of the edge are sent without the service, which cannot count them.
+      ...(!cachesStreams && edgeByte > 0 && { STREAM_BYTES_A_DAY: String(Math.floor(dailyCap / edgeByte)) }),
+      ...variablesFor('stream-task', settings),
+    };
+  }
+
+  #createTaskRole({ deployment, table, tools }: StreamTaskProps): Role {
+    const isBalanced = deployment.profile.streamHost === 'balanced';
+    const statements = [
+      allowItems(table, ['resource#*', 'maintenance', 'cost-guard'], 'GetItem'),
+      // Expired links are resolved again, and each use extends the resource's expiry.
+      allowItems(table, ['resource#*'], 'PutItem'),
+      // What a day's streams have cost is counted beside them.
+      allowItems(table, ['resource#*', 'spending#*'], 'UpdateItem'),
+      ...allow(['s3:GetObject'], tools.bucket.arnForObjects('*')),
+      // With ListBucket, S3 answers 404 instead of 403 for missing objects.
+      ...allow(['s3:ListBucket'], tools.bucket.bucketArn),
+      ...allow(
+        ['secretsmanager:GetSecretValue'],
+        deployment.settings.outgoingProxiesSecret,
+        deployment.settings.cookiesSecret,
+      ),
+      ...allow(
+        ['ecs:UpdateTaskProtection', 'ecs:GetTaskProtection'],
+        isBalanced ? arnInStack(this, 'ecs', `task/${this.cluster.clusterName}/*`) : undefined,
+      ),
+    ];
+    return new Role(this, 'TaskRole', {
       assumedBy: new ServicePrincipal('ecs-tasks.amazonaws.com'),
       inlinePolicies: { permissions: new PolicyDocument({ statements }) },
     });
-    suppressWildcards(role, [
-      ...STREAM_WILDCARDS,
-      {
-        finding: /^Resource::.*:task\/<\w+>\/\*$/,
-        reason: 'A task protects itself from scale-in; its id is known only at run time',
-      },
-    ]);
-    return role;
   }
 }

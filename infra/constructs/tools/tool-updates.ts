@@ -1,6 +1,4 @@
 import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
-import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
-import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { Construct, type IDependable } from 'constructs';
 import type { ServiceFunction } from '../shared/index.ts';
 import type { Tools } from './tools.ts';
@@ -28,30 +26,19 @@ export class ToolUpdates extends Construct {
     super(scope, id);
     this.function = tools.createReleaseFunction(this, 'Function', {
       name: 'update-tools',
-      timeout: Duration.minutes(15),
       resolver,
     });
     // The next scheduled run is the retry: concurrent runs would wait for each other, and each failure raises one alarm.
     this.function.configureAsyncInvoke({ retryAttempts: 0 });
-    if (intervalHours > 0) {
-      const schedule = new Rule(this, 'Schedule', {
-        description: 'Checks for newer tools',
-        schedule: Schedule.rate(Duration.hours(intervalHours)),
-        targets: [new LambdaFunction(this.function, { retryAttempts: 0 })],
-      });
-      schedule.node.addDependency(toolsInstalled);
-    }
-    const installMissing = new Rule(this, 'InstallMissing', {
-      description: 'Installs the tools while there are none',
-      schedule: Schedule.rate(INSTALL_RETRY_INTERVAL),
-      targets: [
-        new LambdaFunction(this.function, {
-          retryAttempts: 0,
-          event: RuleTargetInput.fromObject({ onlyIfMissing: true }),
-        }),
-      ],
-    });
-    installMissing.node.addDependency(toolsInstalled);
+    const schedules = [
+      ...(intervalHours > 0
+        ? [this.function.invokeEvery(Duration.hours(intervalHours), 'Schedule', 'Checks for newer tools')]
+        : []),
+      this.function.invokeEvery(INSTALL_RETRY_INTERVAL, 'InstallMissing', 'Installs the tools while there are none', {
+        onlyIfMissing: true,
+      }),
+    ];
+    for (const schedule of schedules) schedule.node.addDependency(toolsInstalled);
     new CfnOutput(this, 'Command', {
       key: 'UpdateToolsCommand',
       description: 'Updates the tools now',

@@ -1,12 +1,18 @@
 import { createHash } from 'node:crypto';
 import { CustomResource, Duration, Lazy, Size, Stack } from 'aws-cdk-lib';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
-import { allowItems, arnInStack, createBucket, ServiceFunction } from '../shared/index.ts';
+import {
+  allow,
+  allowItems,
+  arnInStack,
+  createBucket,
+  ServiceFunction,
+  type ServiceFunctionProps,
+} from '../shared/index.ts';
 
 export interface ToolsProps {
   readonly deployment: Deployment;
@@ -15,19 +21,15 @@ export interface ToolsProps {
   readonly secretRevision: string;
 }
 
-interface ReleaseFunctionProps {
-  readonly name: string;
-  readonly timeout: Duration;
+interface ReleaseFunctionProps extends Pick<ServiceFunctionProps, 'name' | 'permissions'> {
   /** The function that runs the releases. */
   readonly resolver: ServiceFunction;
-  /** In addition to those of every such function. */
-  readonly permissions?: readonly PolicyStatement[];
 }
 
 /** Sizes of the functions that fetch a release, which takes about 200 MB packed and unpacked. */
-const RELEASE_FUNCTION_SIZE = { memoryMb: 1024, ephemeralStorage: Size.mebibytes(2048) } as const;
-/** Below the custom resource's service timeout. */
-const LAYER_TIMEOUT = Duration.minutes(10);
+const RELEASE_FUNCTION_SIZE = { memorySize: 1024, ephemeralStorageSize: Size.mebibytes(2048) } as const;
+/** Below the custom resource's service timeout, and as long as the lease of an update lasts (`update-lease.ts`). */
+const RELEASE_TIMEOUT = Duration.minutes(10);
 
 /** The alias of the resolver that the HTTP API invokes. Created and moved by the functions that update the tools. */
 export const LIVE_ALIAS = 'live';
@@ -52,7 +54,7 @@ export class Tools extends Construct {
     this.#canary = new ServiceFunction(this, 'Canary', {
       deployment,
       name: 'canary',
-      memoryMb: 2048,
+      memorySize: 2048,
       timeout: Duration.seconds(120),
     });
   }
@@ -65,14 +67,17 @@ export class Tools extends Construct {
     const { settings } = this.#props.deployment;
     const publisher = this.createReleaseFunction(this, 'Layer', {
       name: 'tools-layer',
-      timeout: LAYER_TIMEOUT,
       resolver,
-      permissions: [provisionStatement(resolver)],
+      // Scheduled updates move the alias, and Lambda its environments: only a deployment changes their number.
+      permissions: allow(
+        ['lambda:PutProvisionedConcurrencyConfig', 'lambda:DeleteProvisionedConcurrencyConfig'],
+        `${resolver.functionArn}:${LIVE_ALIAS}`,
+      ),
     });
     const installed = new CustomResource(this, 'InPlace', {
       serviceToken: publisher.functionArn,
       resourceType: 'Custom::ToolsLayer',
-      serviceTimeout: LAYER_TIMEOUT.plus(Duration.minutes(1)),
+      serviceTimeout: RELEASE_TIMEOUT.plus(Duration.minutes(1)),
       // CloudFormation invokes the resource only when a property changes.
       properties: {
         resolver: Lazy.string({ produce: () => hashFunction(resolver) }),
@@ -91,17 +96,18 @@ export class Tools extends Construct {
   createReleaseFunction(
     scope: Construct,
     id: string,
-    { name, timeout, resolver, permissions = [] }: ReleaseFunctionProps,
+    { name, resolver, permissions = [] }: ReleaseFunctionProps,
   ): ServiceFunction {
     const { deployment, table } = this.#props;
     const { toolsChannel, toolsVersion, canaryLinks, architecture, resolverProvisioned, pluginsLayerArn } =
       deployment.settings;
+    const [canaryArn, resolverArn] = [this.#canary.functionArn, resolver.functionArn];
     const layerArn = arnInStack(this, 'lambda', `layer:${this.#layerName}`);
     return new ServiceFunction(scope, id, {
       deployment,
       name,
       ...RELEASE_FUNCTION_SIZE,
-      timeout,
+      timeout: RELEASE_TIMEOUT,
       environment: {
         TABLE_NAME: table.tableName,
         TOOLS_BUCKET: this.bucket.bucketName,
@@ -115,81 +121,28 @@ export class Tools extends Construct {
         RESOLVER_PROVISIONED: String(resolverProvisioned),
       },
       permissions: [
-        new PolicyStatement({
-          actions: ['s3:GetObject', 's3:PutObject', 's3:DeleteObject'],
-          resources: [this.bucket.arnForObjects('*')],
-        }),
-        new PolicyStatement({ actions: ['s3:ListBucket'], resources: [this.bucket.bucketArn] }),
-        new PolicyStatement({ actions: ['lambda:PublishLayerVersion'], resources: [layerArn] }),
-        new PolicyStatement({
-          actions: ['lambda:GetLayerVersion', 'lambda:DeleteLayerVersion'],
-          resources: [`${layerArn}:*`],
-        }),
+        ...allow(['s3:GetObject', 's3:PutObject', 's3:DeleteObject'], this.bucket.arnForObjects('*')),
+        ...allow(['s3:ListBucket'], this.bucket.bucketArn),
+        ...allow(['lambda:PublishLayerVersion'], layerArn),
+        ...allow(['lambda:GetLayerVersion', 'lambda:DeleteLayerVersion'], `${layerArn}:*`),
         // Lambda asks for it when a function that has the layer gets another one beside it.
-        ...(pluginsLayerArn
-          ? [new PolicyStatement({ actions: ['lambda:GetLayerVersion'], resources: [pluginsLayerArn] })]
-          : []),
-        new PolicyStatement({ actions: ['lambda:ListLayerVersions'], resources: ['*'] }),
-        new PolicyStatement({
-          actions: [
-            'lambda:UpdateFunctionConfiguration',
-            'lambda:GetFunction',
-            'lambda:GetFunctionConfiguration',
-            'lambda:InvokeFunction',
-          ],
-          resources: [this.#canary.functionArn],
-        }),
-        ...makeLiveStatements(resolver),
+        ...allow(['lambda:GetLayerVersion'], pluginsLayerArn),
+        ...allow(['lambda:ListLayerVersions'], '*'),
+        ...allow(['lambda:UpdateFunctionConfiguration', 'lambda:GetFunctionConfiguration'], canaryArn, resolverArn),
+        ...allow(['lambda:PublishVersion'], resolverArn),
+        // Alias actions are authorized on the function.
+        ...allow(
+          ['lambda:GetAlias', 'lambda:CreateAlias', 'lambda:UpdateAlias'],
+          resolverArn,
+          `${resolverArn}:${LIVE_ALIAS}`,
+        ),
+        ...allow(['lambda:InvokeFunction', 'lambda:GetFunctionConfiguration'], canaryArn, `${resolverArn}:*`),
         ...permissions,
         allowItems(table, ['tools', 'tools-update', 'maintenance'], 'GetItem', 'PutItem', 'DeleteItem'),
-      ],
-      wildcards: [
-        { finding: /^Resource::\*$/, reason: 'ListLayerVersions supports no resource' },
-        {
-          finding: /^Resource::<ToolsBucket\w+\.Arn>\/\*$/,
-          reason: 'Release archives in one bucket; their keys contain the version',
-        },
-        {
-          finding: /^Resource::<ApiResolver\w+\.Arn>:\*$/,
-          reason: 'Versions of one function; numbers are assigned when published',
-        },
-        {
-          finding: /^Resource::.*:layer:[\w-]+-tools:\*$/,
-          reason: 'Versions of one layer; numbers are assigned when published',
-        },
       ],
     });
   }
 }
-
-/** Publishing versions of the resolver, testing them, and moving its alias. */
-const makeLiveStatements = ({ functionArn }: ServiceFunction) => [
-  new PolicyStatement({
-    actions: [
-      'lambda:UpdateFunctionConfiguration',
-      'lambda:GetFunction',
-      'lambda:GetFunctionConfiguration',
-      'lambda:PublishVersion',
-    ],
-    resources: [functionArn],
-  }),
-  new PolicyStatement({
-    // Alias actions are authorized on the function.
-    actions: ['lambda:GetAlias', 'lambda:CreateAlias', 'lambda:UpdateAlias'],
-    resources: [functionArn, `${functionArn}:${LIVE_ALIAS}`],
-  }),
-  new PolicyStatement({
-    actions: ['lambda:InvokeFunction', 'lambda:GetFunction', 'lambda:GetFunctionConfiguration'],
-    resources: [`${functionArn}:*`],
-  }),
-];
-
-/** Scheduled updates move the alias, and Lambda its environments: only a deployment changes their number. */
-const provisionStatement = ({ functionArn }: ServiceFunction) =>
-  new PolicyStatement({
-    actions: ['lambda:PutProvisionedConcurrencyConfig', 'lambda:DeleteProvisionedConcurrencyConfig'],
-    resources: [`${functionArn}:${LIVE_ALIAS}`],
-  });
 
 /** Digest of the properties of a function that a version of it keeps. */
 function hashFunction(of: ServiceFunction): string {

@@ -1,62 +1,27 @@
 import {
   type FeedFormat,
   isSelected,
-  linkUrl,
   operationsById,
   type Selection,
+  streamPath,
   writeSelection,
 } from '../../../core/api/index.ts';
-import { type ConversionName, conversions } from '../../../core/conversions/index.ts';
-import { listFileNames, type SignKey } from '../../../core/http/index.ts';
+import { conversions } from '../../../core/conversions/index.ts';
+import { ACCESS_PARAMETER, listFileNames, type SignKey } from '../../../core/http/index.ts';
 import {
+  exactBytes,
   type ListItem,
   normalizeLink,
   numberEntries,
   type Resolved,
   selectQuality,
 } from '../../../core/resolve/index.ts';
-import { type Chapter, keyOf, type Resource } from '../../../core/state/index.ts';
+import { keyOf } from '../../../core/state/index.ts';
 
 /** A list as podcast clients and players read it. URLs are absolute where the address of the instance is known. */
-export interface Feed {
-  readonly title: string;
-  readonly author: string | null;
-  /** The list at its source. */
-  readonly link: string;
-  /** This feed; undefined while the address of the instance is not known. */
-  readonly selfUrl: string | undefined;
-  readonly imageUrl: string | null;
-  readonly items: readonly FeedItem[];
-}
+export type Feed = ReturnType<typeof toFeed>;
 
-export interface FeedItem {
-  /** Stays the same whenever the feed is read. */
-  readonly id: string;
-  readonly title: string;
-  readonly author: string | null;
-  readonly link: string;
-  readonly description?: string;
-  /** ISO 8601 date. */
-  readonly uploadDate?: string;
-  readonly durationSeconds?: number;
-  readonly imageUrl: string | null;
-  readonly isLive: boolean;
-  readonly media: FeedMedia;
-  readonly chapters?: readonly Chapter[];
-  /** Its chapters as JSON. */
-  readonly chaptersUrl?: string;
-  /** Its subtitles as WebVTT. */
-  readonly transcriptUrl?: string;
-}
-
-export interface FeedMedia {
-  readonly url: string;
-  /** `List/07 - Artist - Title.mp4`, unique in the feed. Its extension is a guess while the item is not resolved. */
-  readonly path: string;
-  readonly mimeType: string;
-  /** Bytes, exact; 0 while they are not known, as feeds have it. */
-  readonly bytes: number;
-}
+export type FeedItem = NonNullable<ReturnType<typeof toItem>>;
 
 export interface FeedOptions {
   readonly selection: Selection;
@@ -72,7 +37,7 @@ export interface FeedOptions {
  * The feed of a resolved link; a single item is a list of one.
  * @param items what `feedItems` yields
  */
-export function toFeed(resolved: Resolved, options: FeedOptions, items: Iterable<FeedItem | undefined>): Feed {
+export function toFeed(resolved: Resolved, options: FeedOptions, items: Iterable<FeedItem | undefined>) {
   const { link, baseUrl, selection } = options;
   const source = normalizeLink(link.trim());
   const { title, author, coverUrl } = resolved.type === 'Media' ? resolved.resource : resolved;
@@ -80,7 +45,9 @@ export function toFeed(resolved: Resolved, options: FeedOptions, items: Iterable
   return {
     title: title ?? source,
     author,
+    /** The list at its source. */
     link: source,
+    /** This feed; undefined while the address of the instance is not known. */
     selfUrl: baseUrl && urlOf('Feed', { ...options, selection: { ...selection, feedFormat: 'rss' } }),
     imageUrl: coverUrl ?? cover ?? null,
     items: [...items].filter((item) => item !== undefined),
@@ -115,7 +82,7 @@ interface ItemPlace {
   readonly nameFile: (fileExtension: string) => string;
 }
 
-function toItem(item: ListItem, place: ItemPlace, options: FeedOptions): FeedItem | undefined {
+function toItem(item: ListItem, place: ItemPlace, options: FeedOptions) {
   const { entry, resource } = item;
   const { url } = entry;
   const { hasOwnLink } = place;
@@ -129,18 +96,22 @@ function toItem(item: ListItem, place: ItemPlace, options: FeedOptions): FeedIte
   const urlInFormat = (feedFormat: FeedFormat) =>
     hasOwnLink ? urlOf('Feed', { ...options, link: url, selection: { ...ofEntry, feedFormat } }) : undefined;
   return {
+    /** Stays the same whenever the feed is read. */
     id: hasOwnLink || !resource ? url : `${url}#${resource.id}`,
     title: resource?.title ?? entry.title ?? url,
     author: resource?.author ?? entry.author,
     link: url,
     description: details?.description,
+    /** ISO 8601 date. */
     uploadDate: details?.uploadDate,
     durationSeconds: skip ? undefined : durationSeconds,
     imageUrl: resource?.coverUrl ?? entry.coverUrl,
     isLive,
     media,
     chapters,
+    /** As JSON. */
     chaptersUrl: chapters && urlInFormat('chapters'),
+    /** Its subtitles as WebVTT. */
     transcriptUrl: skip ? undefined : subtitles && urlInFormat('transcript'),
   };
 }
@@ -152,13 +123,9 @@ const GUESSED_TYPES: Readonly<Record<string, { readonly mimeType: string; readon
 };
 const GUESSED_VIDEO = { mimeType: 'video/mp4', fileExtension: '.mp4' };
 
-function mediaOf(
-  { entry: { url }, resource }: ListItem,
-  { hasOwnLink, nameFile }: ItemPlace,
-  options: FeedOptions,
-): FeedMedia | undefined {
-  const { selection } = options;
-  const { quality, bitrateKbps, hasTags, audio, skip } = selection;
+function mediaOf({ entry: { url }, resource }: ListItem, { hasOwnLink, nameFile }: ItemPlace, options: FeedOptions) {
+  const { selection, baseUrl = '', signing } = options;
+  const { quality, hasTags, audio, skip } = selection;
   const oneShot = urlOf('Get', { ...options, link: url });
   if (!resource) {
     const { mimeType, fileExtension } = (typeof quality === 'string' && GUESSED_TYPES[quality]) || GUESSED_VIDEO;
@@ -166,30 +133,28 @@ function mediaOf(
   }
   const selected = selectQuality(resource, selection);
   if (!selected) return undefined;
-  const { rendition, format } = selected;
+  const { rendition, format, bitrateKbps } = selected;
   const key = keyOf(resource.id, rendition.id);
   const { mimeType, fileExtension } = format ? conversions[format] : rendition;
-  const bytes = format ? resource[format]?.sizeBytes : exactBytes(resource, rendition);
+  // A link of an entry that its list names leads to another resource, whose conversion has another title in its tag.
+  const isOther = hasOwnLink && (resource.origin.list !== undefined || resource.origin.url !== url);
+  const isExact = !(hasTags || audio || skip || (format && isOther));
   return {
-    url: hasOwnLink ? oneShot : streamUrl(options.signing?.key(key) ?? key, format, options),
+    url: hasOwnLink
+      ? oneShot
+      : `${baseUrl}${streamPath('Media', signing?.key(key) ?? key, { ...selection, format, bitrateKbps })}`,
+    /** `List/07 - Artist - Title.mp4`, unique in the feed. Its extension is a guess while the item is not resolved. */
     path: nameFile(fileExtension),
     mimeType,
-    // What is known is the size of the file without options.
-    bytes: (bitrateKbps || hasTags || audio || skip ? undefined : bytes) ?? 0,
+    // Exact; 0 while it is not known, as feeds have it. What is known is the size of the file without options.
+    bytes: (isExact ? exactBytes(resource, selected) : undefined) ?? 0,
   };
 }
 
-function exactBytes(resource: Resource, { id, formatIds }: Resource['renditions'][number]): number | undefined {
-  const [track] = resource.tracks.filter(({ formatId }) => formatId === formatIds[0]);
-  const isExact = formatIds.length === 1 && track?.sizeIsExact;
-  return resource.exactSizes?.[id] ?? (isExact ? track.sizeBytes : undefined);
-}
-
-const urlOf = (operationId: 'Get' | 'Feed', { signing, ...options }: FeedOptions): string =>
-  linkUrl(operationId, { ...options, access: signing?.link?.(options.link) });
-
-function streamUrl(key: string, format: ConversionName | undefined, options: FeedOptions): string {
-  const { baseUrl = '', selection } = options;
-  const query = writeSelection('Media', { ...selection, format, bitrateKbps: format && selection.bitrateKbps });
-  return `${baseUrl}${operationsById.Media.path.replace('{key}', key)}${query.size > 0 ? `?${query}` : ''}`;
+/** A URL that resolves a link whenever it is used, so that it outlives keys. */
+function urlOf(operationId: 'Get' | 'Feed', { link, baseUrl = '', selection, signing }: FeedOptions): string {
+  const query = new URLSearchParams([['url', link], ...writeSelection(operationId, selection)]);
+  const access = signing?.link?.(link);
+  if (access !== undefined) query.append(ACCESS_PARAMETER, access);
+  return `${baseUrl}${operationsById[operationId].path}?${query}`;
 }

@@ -1,9 +1,8 @@
-import { operationsById, writeSelection } from '../../../core/api/index.ts';
+import { streamPath } from '../../../core/api/index.ts';
 import { findConversionName } from '../../../core/conversions/index.ts';
 import { normalizeLink } from '../../../core/resolve/index.ts';
 import { signKeyFor } from '../../middleware/index.ts';
-import type { MediaRendition } from '../get-resource.ts';
-import { toResourceInformation } from '../get-resource.ts';
+import { type MediaRendition, toResourceInformation } from '../get-resource.ts';
 import type { ResolvedRequest } from '../resolve-request.ts';
 import { LINK_INPUT, MEDIA_OUTPUT, type Tool, type ToolCall } from './tool.ts';
 
@@ -48,16 +47,16 @@ export function describeMedia({ resolved, sent }: ResolvedRequest, call: ToolCal
   const baseUrl = call.baseUrl();
   const link = normalizeLink(sent.trim());
   const files = (renditions: readonly MediaRendition[] = []) =>
-    renditions.flatMap((rendition) => toFile(rendition, baseUrl) ?? []);
+    renditions.map((rendition) => toFile(rendition, baseUrl));
   const items = mediaItems.map((item): MediaItem => {
     const { requestedUrl, video, audio } = item;
     // Items that only the page of the list has are resolved with it: asking for their address would lead to the list again.
     const isComplete = resolved.type === 'Media' || requestedUrl === link;
     return {
-      title: item.title ?? null,
-      author: item.author ?? null,
+      title: item.title,
+      author: item.author,
       sourceUrl: requestedUrl ?? link,
-      coverUrl: item.coverUrl ?? null,
+      coverUrl: item.coverUrl,
       video: isComplete ? files(video?.renditions) : [],
       audio: isComplete ? files(audio?.renditions) : [],
     };
@@ -65,17 +64,15 @@ export function describeMedia({ resolved, sent }: ResolvedRequest, call: ToolCal
   return { type, title, author, coverUrl, items };
 }
 
-function toFile(rendition: MediaRendition, baseUrl: string): MediaFile | undefined {
+function toFile(rendition: MediaRendition, baseUrl: string): MediaFile {
   const { key, label, description, fileExtension, fileSizeBytes, convertTo } = rendition;
-  if (key === null || label === null || fileExtension === null) return undefined;
   // Media serves both kinds of renditions, by range where that is possible.
-  const path = operationsById.Media.path.replace('{key}', key);
-  const query = writeSelection('Media', { format: findConversionName(convertTo ?? undefined) });
+  const path = streamPath('Media', key, { format: findConversionName(convertTo ?? undefined) });
   return {
     label,
     description,
     fileExtension,
     fileSizeBytes,
-    downloadUrl: `${baseUrl}${path}${query.size > 0 ? `?${query}` : ''}`,
+    downloadUrl: `${baseUrl}${path}`,
   };
 }

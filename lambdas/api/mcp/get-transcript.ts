@@ -1,14 +1,11 @@
 import type { Cue } from '@reelay/seekable-media/subtitles';
 import type { Resolver } from '../../../core/resolve/index.ts';
-import type { Resource, Subtitle } from '../../../core/state/index.ts';
-import { clientOfEvent } from '../../middleware/index.ts';
-import { chooseSubtitle } from '../choose-subtitle.ts';
+import { chooseSubtitle, type Resource, type Subtitle } from '../../../core/state/index.ts';
 import { singleResource } from '../resolve-request.ts';
 import { LINK_INPUT, type Tool } from './tool.ts';
 
 export interface GetTranscriptOptions {
   readonly resolver: Pick<Resolver, 'readSubtitle'>;
-  readonly originSecret?: string;
 }
 
 /** From the arrival of the request: behind the time that a resolve may take, before API Gateway ends the request at 30 s. */
@@ -16,7 +13,7 @@ const TIMEOUT_MS = 28_000;
 /** Ten hours of speech have as many, in Latin letters. */
 const MAX_BYTES = 1_000_000;
 
-export const createGetTranscript = ({ resolver, originSecret }: GetTranscriptOptions): Tool => ({
+export const createGetTranscript = ({ resolver }: GetTranscriptOptions): Tool => ({
   name: 'get_transcript',
   title: 'Get transcript',
   description:
@@ -33,11 +30,11 @@ export const createGetTranscript = ({ resolver, originSecret }: GetTranscriptOpt
     required: ['url'],
   },
   async run({ url = '', language }, { event, context, resolve }) {
-    const resource = singleResource((await resolve(url)).resolved);
+    const { resolved, client } = await resolve(url);
+    const resource = singleResource(resolved);
     const subtitle = chooseSubtitle(resource, language?.trim());
     const leftMs = Math.max(1, event.requestContext.timeEpoch + TIMEOUT_MS - Date.now());
     const signal = AbortSignal.any([AbortSignal.timeout(leftMs), ...(context.signal ? [context.signal] : [])]);
-    const client = clientOfEvent(event, originSecret !== undefined);
     const cues = await resolver.readSubtitle(resource, subtitle, signal, client);
     return `${headOf(resource, subtitle)}\n\n${writeTranscript(cues)}`;
   },

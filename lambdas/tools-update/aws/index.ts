@@ -1,4 +1,3 @@
-export { createArchive } from './archive.ts';
-export { createFunctionLayers } from './function-layers.ts';
+export { createArchive, type Pointer } from './archive.ts';
 export { createCanary, createLiveFunction } from './functions.ts';
-export { createLayers } from './layers.ts';
+export { createLayers, type LayerVersion } from './layers.ts';

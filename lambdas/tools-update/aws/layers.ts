@@ -6,7 +6,15 @@ import {
   paginateListLayerVersions,
   ResourceNotFoundException,
 } from '@aws-sdk/client-lambda';
-import type { Layers, LayerVersion } from '../types.ts';
+
+/** One version of the tools layer. */
+export interface LayerVersion {
+  readonly arn: string;
+  /** Increases with each published version. */
+  readonly number: number;
+  /** Set by `describeLayer` (`plan.ts`). */
+  readonly description: string;
+}
 
 export interface LayersOptions {
   readonly client: LambdaClient;
@@ -17,51 +25,48 @@ export interface LayersOptions {
 }
 
 /** The versions of one Lambda layer, published from archives in a bucket. */
-export function createLayers({ client, layerName: LayerName, bucket, architecture }: LayersOptions): Layers {
-  const remove = async (number: number) => {
-    await client.send(new DeleteLayerVersionCommand({ LayerName, VersionNumber: number })).catch(unlessGone);
+export function createLayers({ client, layerName: LayerName, bucket, architecture }: LayersOptions) {
+  const remove = async (versions: readonly LayerVersion[]): Promise<void> => {
+    for (const { number } of versions)
+      await client.send(new DeleteLayerVersionCommand({ LayerName, VersionNumber: number }));
   };
 
   return {
-    async versions() {
-      const found: LayerVersion[] = [];
-      try {
-        for await (const { LayerVersions = [] } of paginateListLayerVersions({ client }, { LayerName }))
-          found.push(...LayerVersions.flatMap(toLayerVersion));
-      } catch (error) {
-        unlessGone(error);
-      }
-      return found.sort((a, b) => b.number - a.number);
+    /** Newest first. */
+    async versions(): Promise<LayerVersion[]> {
+      const pages = Array.fromAsync(paginateListLayerVersions({ client }, { LayerName }));
+      const found = await pages.catch((error: unknown) => {
+        if (error instanceof ResourceNotFoundException) return [];
+        throw error;
+      });
+      return found
+        .flatMap(({ LayerVersions = [] }) => LayerVersions.map(toLayerVersion))
+        .sort((a, b) => b.number - a.number);
     },
-    async publish({ key, sha256, description }) {
+    /** @throws Error when the published archive has another checksum: it may have been overwritten since it was verified */
+    async publish(archive: { readonly key: string; readonly sha256: string; readonly description: string }) {
       const published = await client.send(
         new PublishLayerVersionCommand({
           LayerName,
-          Description: description,
-          Content: { S3Bucket: bucket, S3Key: key },
+          Description: archive.description,
+          Content: { S3Bucket: bucket, S3Key: archive.key },
           CompatibleArchitectures: [architecture],
           CompatibleRuntimes: ['nodejs24.x'],
           LicenseInfo: 'Unlicense',
         }),
       );
-      const [version] = toLayerVersion(published);
-      if (!version) throw new Error('Lambda returned no layer version');
-      // The archive may have been overwritten in the bucket since it was verified.
-      if (published.Content?.CodeSha256 !== Buffer.from(sha256, 'hex').toString('base64')) {
-        await remove(version.number);
-        throw new Error('Lambda published another archive than the verified one');
-      }
-      return version;
+      const version = toLayerVersion(published);
+      if (published.Content?.CodeSha256 === Buffer.from(archive.sha256, 'hex').toString('base64')) return version;
+      await remove([version]);
+      throw new Error('Lambda published another archive than the verified one');
     },
+    /** Does nothing for versions that do not exist, as Lambda does. */
     remove,
   };
 }
 
-function toLayerVersion(item: { LayerVersionArn?: string; Version?: number; Description?: string }): LayerVersion[] {
-  const { LayerVersionArn: arn, Version: number, Description: description = '' } = item;
-  return arn && number !== undefined ? [{ arn, number, description }] : [];
-}
-
-function unlessGone(error: unknown): void {
-  if (!(error instanceof ResourceNotFoundException)) throw error;
-}
+const toLayerVersion = (item: { LayerVersionArn?: string; Version?: number; Description?: string }): LayerVersion => ({
+  arn: item.LayerVersionArn ?? '',
+  number: item.Version ?? 0,
+  description: item.Description ?? '',
+});

@@ -20,6 +20,8 @@ export interface CacheOptions<V> {
   /** The sum of the weights of all entries. An entry that is heavier is not kept. @default no limit */
   readonly maxWeight?: number;
   readonly weightOf?: (value: V) => number;
+  /** Called with each value that the cache has no more. */
+  readonly onRemove?: (value: V) => void;
   /** What stays of entries that nothing uses: a burst of requests must not keep memory that ordinary use does not need. */
   readonly idle?: IdleLimit;
   /** Epoch milliseconds. @default Date.now */
@@ -38,6 +40,7 @@ export function createCache<K, V extends NonNullable<unknown>>({
   maxAgeMs = Number.POSITIVE_INFINITY,
   maxWeight = Number.POSITIVE_INFINITY,
   weightOf = () => 0,
+  onRemove = () => undefined,
   idle,
   now = Date.now,
 }: CacheOptions<V>): Cache<K, V> {
@@ -59,6 +62,7 @@ export function createCache<K, V extends NonNullable<unknown>>({
     if (entry === undefined) return;
     entries.delete(key);
     weight -= weightOf(entry.value);
+    onRemove(entry.value);
   };
   const idleInMs = ({ usedAt }: Entry) =>
     idle && weight > idle.maxWeight ? Math.max(0, usedAt + idle.afterMs - performance.now()) : Number.POSITIVE_INFINITY;

@@ -1,5 +1,5 @@
 export { type Cache, createCache, createSingleFlight } from './cache.ts';
-export { createRateLimit, createSemaphore, type Permit, type RateLimit, type Semaphore } from './limits.ts';
+export { createRateLimit, createSemaphore, type Permit, type Semaphore } from './limits.ts';
 export { createShutdownStack, type ShutdownStack, startWithShutdown } from './shutdown.ts';
 export {
   abortable,

@@ -72,6 +72,15 @@ describe('createCache', () => {
     expect([...cache.keys()]).toEqual([]);
   });
 
+  it('tells of each value that it has no more', () => {
+    const removed: number[] = [];
+    const cache = createCache<string, number>({ maxEntries: 2, onRemove: (value) => removed.push(value) });
+    for (const [index, key] of ['a', 'a', 'b', 'c'].entries()) cache.set(key, index);
+    cache.delete('b');
+    cache.delete('b');
+    expect(removed).toEqual([0, 1, 2]);
+  });
+
   it('releases stale entries without a call', () => {
     useFakeTimers();
     const cache = createCache<string, number>({ maxEntries: 10, maxAgeMs: 100 });

@@ -1,5 +1,6 @@
-import { pipeline, Readable } from 'node:stream';
+import { pipeline } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { generatedStream } from './generated-stream.ts';
 import { type GuardedResponse, toUpstreamError } from './response-body.ts';
 
 /** A part of compressed bytes ends somewhere. */
@@ -25,8 +26,6 @@ export function decodeResponse(response: GuardedResponse): GuardedResponse {
       throw toUpstreamError(error);
     }
   };
-  const body = Readable.from(decoded(), { objectMode: false });
-  // The generator destroys it only if somebody has read from the body.
-  body.once('close', () => decoder.destroy());
+  const body = generatedStream(decoded(), () => decoder.destroy());
   return { ...response, headers, body, wasDecoded: true };
 }

@@ -2,9 +2,10 @@ import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { Destination } from './address-guard.ts';
-import { type Dialer, readBufferShareBytes, releaseBuffer } from './dial.ts';
+import type { Dialer } from './dial.ts';
 import { UpstreamError } from './errors.ts';
 import { DIRECT_ROUTES, isSocks, type OutgoingRoutes } from './outgoing-routes.ts';
+import { readBufferShareBytes, releaseBuffer } from './socket.ts';
 import { openRouteTunnel } from './socks-tunnel.ts';
 
 /** How connections are opened. */

@@ -148,11 +148,11 @@ const MAX_URL_CHARS = 8_192;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /** The `Location` of a redirect; undefined for any other response. */
-export const redirectOf = ({ status, headers }: Pick<GuardedResponse, 'status' | 'headers'>): string | undefined =>
+const redirectOf = ({ status, headers }: Pick<GuardedResponse, 'status' | 'headers'>): string | undefined =>
   (REDIRECTS.has(status) && headers.location) || undefined;
 
 /** @throws EgressRefused, UpstreamError for a URL that no request can be sent to */
-export function httpUrl(text: string): URL {
+function httpUrl(text: string): URL {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol))
     throw new EgressRefused('Unsupported URL scheme: only http and https are allowed');

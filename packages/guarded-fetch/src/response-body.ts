@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { copyBytes } from './dial.ts';
 import { EgressRefused, UpstreamError } from './errors.ts';
+import { copyBytes } from './socket.ts';
 
 /** The head of a response, and its body as a stream. */
 export interface GuardedResponse {

@@ -3,12 +3,12 @@ import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { SocksClient } from 'socks';
 import { bareHost, type Destination } from './address-guard.ts';
-import { openSocket } from './dial.ts';
 import { UpstreamError } from './errors.ts';
 import type { OutgoingRoutes } from './outgoing-routes.ts';
+import { openSocket } from './socket.ts';
 
 /** The proxy cannot be reached, rejects the credentials or does not speak SOCKS5: not a failure of the destination. */
-export class SocksProxyError extends UpstreamError {}
+class SocksProxyError extends UpstreamError {}
 
 /** RFC 1928 §4: the length of a name is one octet. */
 const MAX_NAME_BYTES = 255;

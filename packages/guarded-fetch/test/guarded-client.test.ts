@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { EgressRefused, UpstreamError } from '../src/errors.ts';
@@ -42,7 +43,10 @@ describe('request', () => {
     told.body.destroy();
   });
 
-  it('closes the connection of a decoded body that is destroyed before it is read', async () => {
+  it.each([
+    ['before it is read', false],
+    ['while its reader waits', true],
+  ])('closes the connection of a decoded body that is destroyed %s', async (_, isRead) => {
     const closed = Promise.withResolvers<void>();
     const { host } = await serve((request, response) => {
       request.socket.once('close', () => closed.resolve());
@@ -52,6 +56,10 @@ describe('request', () => {
     const options = { isDecoded: true, stallTimeoutMs: 0 };
     const answer = await clientFor({ allow: [host] }).request(`http://${host}/`, options);
     expect(answer.wasDecoded).toBe(true);
+    if (isRead) {
+      answer.body.resume();
+      await nextTurn();
+    }
     answer.body.destroy();
     await closed.promise;
   });
@@ -106,11 +114,11 @@ describe('request', () => {
     });
     const { body } = await clientFor({ allow: [host] }).request(`http://${host}/`);
     const bytesByTurn = [0];
-    const nextTurn = () => {
+    const countTurn = () => {
       if (bytesByTurn.at(-1) !== 0) bytesByTurn.push(0);
-      if (!body.readableEnded) setImmediate(nextTurn);
+      if (!body.readableEnded) setImmediate(countTurn);
     };
-    setImmediate(nextTurn);
+    setImmediate(countTurn);
     body.on('data', (chunk: Buffer) => bytesByTurn.push((bytesByTurn.pop() ?? 0) + chunk.length));
     await once(body, 'end');
     expect(bytesByTurn.reduce((sum, bytes) => sum + bytes)).toBe(count);

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openSocket, pinnedLookup } from '../src/dial.ts';
+import { pinnedLookup } from '../src/dial.ts';
 import { UpstreamError } from '../src/errors.ts';
+import { openSocket } from '../src/socket.ts';
 
 const SENT = Buffer.alloc(4 * 1024 * 1024, 'sent');
 const ROOM = 256 * 1024;

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** Above any file size, in bytes. */
 const MAX_NUMBER = 1e13;
 
@@ -50,3 +52,13 @@ export const plausibleDuration = (seconds: number | undefined, sizeBytes: number
   (sizeBytes * 8) / seconds >= MIN_BITS_PER_SECOND
     ? seconds
     : undefined;
+
+/** 132 bits in base64url. */
+const CHARACTERS = 22;
+
+/** A digest in base64url of bytes or text, or of the JSON of another value, which differs where the values do. */
+export const digestOf = (value: unknown, characters = CHARACTERS): string =>
+  createHash('sha256')
+    .update(typeof value === 'string' || value instanceof Uint8Array ? value : JSON.stringify(value))
+    .digest('base64url')
+    .slice(0, characters);

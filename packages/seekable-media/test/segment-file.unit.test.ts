@@ -3,8 +3,10 @@ import {
   box,
   indexContent,
   measurePlace,
+  parseFragmentSamples,
   parseSegmentIndex,
   parseTrackHeader,
+  recyclePlace,
   UnsupportedMp4,
   u32,
   writeFragmentedMovie,
@@ -167,6 +169,20 @@ describe('segments of fragmented MP4', () => {
     expect(() => segmentFormat('mp4').inspect(head(bytes, isWhole))).toThrow(UnsupportedMp4),
   );
 
+  it.each([
+    ['that is a little larger', 1.2, true],
+    ['that is much larger, whose bytes nothing counts', 1.5, false],
+  ])('are made in the memory of a place %s', (_, factor, isReused) => {
+    const place = (size: number) => {
+      const sample = { duration: 512, size, compositionOffset: 0, isSync: true };
+      const run = { trackId: 1, decodeTime: 0, description: 1, samples: [sample], data: [Buffer.alloc(size)] };
+      return writePlace(measurePlace([run]), 1, [run]);
+    };
+    recyclePlace(place(factor * 100_000));
+    const next = place(100_000);
+    expect(next.buffer.byteLength > next.length).toBe(isReused);
+  });
+
   it('begin when their first sample is shown, with the delay of an edit list', () => {
     const table = createTable('mp4', listed([0], {}, encodingOf(12_800)));
     const movie = indexContent(layOutFile(table, 0).header, 'file').require('moov');
@@ -177,6 +193,45 @@ describe('segments of fragmented MP4', () => {
     const bytes = writePlace(measurePlace([run]), 1, [run]);
     const facts = segmentFormat('mp4').inspect({ ...head(bytes, true), size: bytes.length, init });
     expect(facts).toMatchObject({ startTime: 0, endTime: 1024, startsWithSync: true });
+  });
+
+  it.each([
+    ['with the first picture where it is heard within a sample after it', 300, [0, 300]],
+    ['when it is heard where that is later', 4096, [4096, 0]],
+  ])('have sound that is decoded %s', (_, late, [decodeTime, compositionOffset]) => {
+    const init = layOutFile(createTable('mp4', listed([0])), 0).header;
+    const sample = { duration: 4096, size: 100, compositionOffset: 0, isSync: true };
+    const run = { description: 1, samples: [sample, sample], data: [Buffer.alloc(200)] };
+    const runs = [
+      { ...run, trackId: 1, decodeTime: 0 },
+      { ...run, trackId: 2, decodeTime: late },
+    ];
+    const segment = writePlace(measurePlace(runs), 1, runs);
+    const facts = segmentFormat('mp4').inspect({ ...head(segment, true), size: segment.length, init });
+    if ('neededBytes' in facts) throw new Error('More bytes are needed');
+    const more = { segmentBytes: segment.length, seconds: 2, gapSeconds: 0, isDiscontinuity: false };
+    const table = createTable('mp4', [{ ...more, facts }]);
+    const place = makePlace(placeRequest(table, 0, { index: 0, segment: [segment] }));
+    const fragment = { bytes: place.subarray(0, place.readUInt32BE()), offset: 0 };
+    expect([...parseFragmentSamples(fragment, 2, Buffer.alloc(16))]).toMatchObject([
+      { decodeTime, compositionOffset },
+      { decodeTime: (decodeTime ?? 0) + 4096, compositionOffset },
+    ]);
+  });
+
+  it.each([
+    ['at once where they have few samples, however large', 100, 60_000, true],
+    ['elsewhere where they have many', 10_001, 1, false],
+  ])('become a place %s', (_, count, size, isShort) => {
+    const init = layOutFile(createTable('mp4', listed([0])), 0).header;
+    const samples = new Array(count).fill({ duration: 40, size, compositionOffset: 0, isSync: true });
+    const runs = [{ trackId: 1, decodeTime: 0, description: 1, samples, data: [Buffer.alloc(count * size)] }];
+    const segment = writePlace(measurePlace(runs), 1, runs);
+    const facts = segmentFormat('mp4').inspect({ ...head(segment, true), size: segment.length, init });
+    if ('neededBytes' in facts) throw new Error('More bytes are needed');
+    const more = { segmentBytes: segment.length, seconds: 2, gapSeconds: 0, isDiscontinuity: false };
+    const request = placeRequest(createTable('mp4', [{ ...more, facts }]), 0, { index: 0, segment: [segment] });
+    expect(makeShortPlace(request)).toEqual(isShort ? makePlace(request) : undefined);
   });
 
   it('are read on until their first fragment is there', () => {
@@ -205,11 +260,12 @@ describe('segments of MPEG-TS and packed audio', () => {
       init: undefined,
       encoding: undefined,
     });
-  const read = (bytes: Buffer) => {
+  const read = (...parts: readonly Buffer[]) => {
+    const bytes = Buffer.concat(parts);
     const facts = inspect(bytes);
     if ('neededBytes' in facts) throw new TypeError('A whole segment');
     const place = { facts, segmentBytes: bytes.length, seconds: 2, gapSeconds: 0, isDiscontinuity: false };
-    return makePlace(placeRequest(createTable('mpegts', [place]), 0, { index: 0, segment: bytes }));
+    return makePlace(placeRequest(createTable('mpegts', [place]), 0, { index: 0, segment: parts }));
   };
   const [tables, picture] = [tsSegment(27), tsSegment(27, H264_PICTURE).subarray(-188)];
   const patched = (at: number, ...values: readonly number[]) => {
@@ -248,6 +304,14 @@ describe('segments of MPEG-TS and packed audio', () => {
     ['noise in place of frames', tsSegment(15, ADTS_FRAME, 'ffffffffff')],
   ])('are refused with %s', (_, segment) => expect(() => read(segment)).toThrow(UnsupportedMp4));
 
+  it('become the same place in any parts, which stay as they are', () => {
+    const segment = tsSegment(27, H264_PICTURE, H264_PICTURE);
+    const before = Buffer.from(segment);
+    const place = read(segment);
+    expect(read(segment.subarray(0, 200), segment.subarray(200)).equals(place)).toBe(true);
+    expect(segment.equals(before)).toBe(true);
+  });
+
   it.each([
     ['at once where they have few frames', 100, true],
     ['elsewhere where they have many', 10_002, false],
@@ -256,7 +320,7 @@ describe('segments of MPEG-TS and packed audio', () => {
     const facts = inspect(segment);
     if ('neededBytes' in facts) throw new TypeError('A whole segment');
     const listed = { facts, segmentBytes: segment.length, seconds: 2, gapSeconds: 0, isDiscontinuity: false };
-    const request = placeRequest(createTable('packed', [listed]), 0, { index: 0, segment });
+    const request = placeRequest(createTable('packed', [listed]), 0, { index: 0, segment: [segment] });
     expect(makeShortPlace(request)).toEqual(isShort ? makePlace(request) : undefined);
   });
 

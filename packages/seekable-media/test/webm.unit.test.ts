@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UnsupportedMp4 } from '../src/isobmff/index.ts';
-import { createWebmTable, makePlace, placeRequest, startSecondsOf } from '../src/segment-file/index.ts';
+import { createWebmTable, makePlace, makeShortPlace, placeRequest, startSecondsOf } from '../src/segment-file/index.ts';
 import { readBlocks, readWebmFile, type WebmFile } from '../src/webm/index.ts';
 import { block, cluster, cue, element, KEYFRAME, LACING, number, type WebmParts, webmFile } from './webm-fixture.ts';
 
@@ -31,7 +31,7 @@ describe('a file of WebM', () => {
 
   it('makes a place of exactly the bytes of its table', () => {
     const table = createWebmTable(requireFile(read()));
-    const place = makePlace(placeRequest(table, 0, { index: 1, segment: cluster(1000) }));
+    const place = makePlace(placeRequest(table, 0, { index: 1, segment: [cluster(1000)] }));
     expect(place.length).toBe(table.places[1]?.bytes);
     expect(place.includes('frame 1000')).toBe(true);
   });
@@ -53,7 +53,17 @@ describe('a file of WebM', () => {
     ['more than its place holds', cluster(1000, [block(0, { data: Buffer.alloc(50_000) })])],
   ])('makes no place of a segment with %s', (_name, segment) => {
     const table = createWebmTable(requireFile(read()));
-    expect(() => makePlace(placeRequest(table, 0, { index: 1, segment }))).toThrow(UnsupportedMp4);
+    expect(() => makePlace(placeRequest(table, 0, { index: 1, segment: [segment] }))).toThrow(UnsupportedMp4);
+  });
+
+  it.each([
+    ['at once', 'few elements', 9_000, true],
+    ['elsewhere', 'many', 10_001, false],
+  ])('makes a place %s of a segment of %s', (_, _elements, count, isShort) => {
+    const padded = cluster(1000, [block(0), ...new Array(count).fill(element(0xec, Buffer.alloc(0)))]);
+    const table = createWebmTable(requireFile(read()));
+    const request = placeRequest(table, 0, { index: 1, segment: [padded] });
+    expect(makeShortPlace(request)).toEqual(isShort ? makePlace(request) : undefined);
   });
 
   it('reads frames of groups with what they say', () => {

@@ -3,7 +3,6 @@ export { createTools, type ToolsOptions } from './install/index.ts';
 export {
   cpuTimeMs,
   endWithParent,
-  findPython,
   isStopped,
   killWhenStopped,
   missingFrom,

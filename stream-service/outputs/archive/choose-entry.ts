@@ -81,16 +81,17 @@ export async function chooseRendition(
   { state, segments }: ChooseEntryDependencies,
 ): Promise<ChosenEntry> {
   if (resource.isLive) throw new NotDeliverable('The entry is live and has no end.');
-  const selected = selectQuality(resource, selection);
+  const { chapter } = entries.get(number) ?? {};
+  const selected = selectQuality(resource, { ...selection, chapter });
   const found = selected && (await findByKey(keyOf(resource.id, selected.rendition.id), async () => resource));
   if (!found) throw new NotFound('No rendition of this quality');
   // Not awaited: the archive does not depend on it.
   void state.touchResource(resource).catch(() => undefined);
   const { title, author, details } = resource;
-  const { chapter } = entries.get(number) ?? {};
+  const { format, bitrateKbps } = selected;
   const { resource: marked, ...applied } = await segments.apply(resource, { ...selection, chapter });
   const listPlace = placeInList(list, number);
-  const query = { ...selection, ...applied, route: 'Media', format: selected.format, listPlace, chapter } as const;
+  const query = { ...selection, ...applied, route: 'Media', format, bitrateKbps, listPlace, chapter } as const;
   const modifiedAt = details?.uploadDate ? new Date(details.uploadDate) : UNKNOWN_DATE;
   const plan = planOutput({ ...found, resource: marked }, query);
   return { title: plan.partTitle ?? title, author, modifiedAt, plan };

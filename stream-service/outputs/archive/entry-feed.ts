@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { PredictedRange } from '@reelay/source/request-headers';
 import {
   CapacityExceeded,
   ClientLimitExceeded,
@@ -10,7 +11,6 @@ import {
   NotFound,
   UnsupportedRendition,
 } from '../../../core/errors/index.ts';
-import type { PredictedRange } from '../../../core/http/index.ts';
 
 /** What is to be read of an entry. */
 export interface EntryJob {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { UNKNOWN_JOB_MS } from '../../../core/api/index.ts';
 import type { Log } from '../../../core/log/index.ts';
-import { type ArchiveProgress, PROGRESS_TTL_SECONDS, type State } from '../../../core/state/index.ts';
+import { type ArchiveProgress, NO_PROGRESS, PROGRESS_TTL_SECONDS, type State } from '../../../core/state/index.ts';
 import { type EntryFeed, isFailed } from './entry-feed.ts';
 
 /** Archives whose clients follow their progress, by the ids that the clients chose. */
@@ -44,7 +44,8 @@ const RENEWAL_MS = (PROGRESS_TTL_SECONDS / 4) * 1000;
 const IDLE_MS = 15_000;
 const MAX_TITLE_CHARACTERS = 200;
 
-const UNKNOWN: ArchiveProgress = { state: 'building', total: 0, completed: 0, current: null, skipped: 0 };
+/** Missing entries that are named: a page shows no more. */
+const MAX_MISSING = 20;
 
 export function createArchiveJobs(options: ArchiveJobsOptions): ArchiveJobs {
   const { state, log, intervalMs = INTERVAL_MS, now = Date.now } = options;
@@ -77,7 +78,7 @@ export function createArchiveJobs(options: ArchiveJobsOptions): ArchiveJobs {
 
   return {
     start(jobId, total) {
-      const job: { progress: ArchiveProgress } = { progress: { ...UNKNOWN, total } };
+      const job: { progress: ArchiveProgress } = { progress: { ...NO_PROGRESS, total } };
       running.set(jobId, job);
       changes.emit(changeOf(jobId));
       const isReplaced = () => running.get(jobId) !== job;
@@ -106,17 +107,25 @@ export function createArchiveJobs(options: ArchiveJobsOptions): ArchiveJobs {
       return {
         async *report(feed, titleOf, before) {
           // An archive may be begun again without a length.
-          change({ completed: before, current: null, skipped: 0 });
+          const { total } = job.progress;
+          if (!isReplaced()) job.progress = NO_PROGRESS;
+          change({ total, completed: before });
           for await (const entry of feed) {
+            const title = titleOf(entry.number)?.slice(0, MAX_TITLE_CHARACTERS).toWellFormed() ?? null;
+            const addMissing = () => {
+              const { skipped, missingEntries = [] } = job.progress;
+              const isNamed = title !== null && missingEntries.length < MAX_MISSING;
+              change({ skipped: skipped + 1, ...(isNamed && { missingEntries: [...missingEntries, title] }) });
+            };
             if (isFailed(entry)) {
-              change({ skipped: job.progress.skipped + 1 });
+              addMissing();
               yield entry;
               continue;
             }
-            change({ current: titleOf(entry.number)?.slice(0, MAX_TITLE_CHARACTERS).toWellFormed() ?? null });
+            change({ current: title });
             yield entry;
-            const { completed, skipped } = job.progress;
-            change(entry.body.readableEnded ? { completed: completed + 1 } : { skipped: skipped + 1 });
+            if (entry.body.readableEnded) change({ completed: job.progress.completed + 1 });
+            else addMissing();
           }
           return undefined;
         },
@@ -139,7 +148,7 @@ export function createArchiveJobs(options: ArchiveJobsOptions): ArchiveJobs {
         const changed = nextChange(jobId, signal);
         let found = await read(jobId, last);
         const isGone = found === undefined && (last !== undefined || now() - since >= UNKNOWN_JOB_MS);
-        if (isGone) found = { ...(last ?? UNKNOWN), state: 'failed', current: null };
+        if (isGone) found = { ...(last ?? NO_PROGRESS), state: 'failed', current: null };
         if (found && !isDeepStrictEqual(found, last)) {
           last = found;
           sentAt = now();

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
+import { firstBytes } from '@reelay/source';
+import type { ByteRange, PredictedRange } from '@reelay/source/request-headers';
 import { NotDeliverable, NotFound, UnsupportedRendition, UpstreamError } from '../../../core/errors/index.ts';
-import type { ByteRange, PredictedRange } from '../../../core/http/index.ts';
 import type { Log } from '../../../core/log/index.ts';
 import { openChildSession, type StreamSession } from '../../sessions/index.ts';
-import { firstBytes } from '../../source/index.ts';
 import type { RenditionPlan } from '../plan.ts';
 import { type Opening, type Outputs, type Representation, type RepresentationHead, unread } from '../representation.ts';
 import {

@@ -1,7 +1,8 @@
 import { createCache, createSemaphore, createSingleFlight } from '@reelay/concurrency';
+import { digestOf } from '@reelay/seekable-media/values';
 import { zipBytes } from '@reelay/seekable-media/zip';
 import type { Selection } from '../../../core/api/index.ts';
-import { digestOf, entityTag } from '../../../core/http/index.ts';
+import { entityTag } from '../../../core/http/index.ts';
 import type { ArchivedList } from '../../../core/state/index.ts';
 import { openChildSession, type StreamSession } from '../../sessions/index.ts';
 import type { RenditionPlan } from '../plan.ts';

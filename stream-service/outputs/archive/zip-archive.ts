@@ -10,7 +10,7 @@ import {
   storedBytes,
   type WrittenZipEntry,
 } from '@reelay/seekable-media/zip';
-import type { ByteRange } from '../../../core/http/index.ts';
+import type { ByteRange } from '@reelay/source/request-headers';
 import { type ArchiveContents, type EntryResult, reasonOf } from './contents.ts';
 import { type EntryFeed, type EntryJob, isFailed } from './entry-feed.ts';
 import type { ArchivePlan, PlannedFile } from './plan.ts';

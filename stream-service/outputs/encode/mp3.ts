@@ -9,10 +9,11 @@ import {
   type Mp3BitrateKbps,
   mp3FrameBytes,
   mp3Frames,
+  recordingText,
   tagText,
 } from '../../../core/conversions/index.ts';
 import type { Resource, Track } from '../../../core/state/index.ts';
-import type { EncodeChoice, EncodedFormat } from './encoded-format.ts';
+import type { EncodedFormat, SelectedSound } from './encoded-format.ts';
 import { clipLayout, type FrameEncoding, type Layout } from './frames/index.ts';
 import { infoFrame, MP3_DELAY_SAMPLES } from './info-frame.ts';
 
@@ -46,21 +47,24 @@ export const mp3Encoding = (bitrateKbps: Mp3BitrateKbps = MP3_BITRATE_KBPS): Fra
 });
 
 export const mp3: EncodedFormat = {
-  layOut(resource, track, choice) {
+  layOut(resource, track, selected) {
     const frames = promisedFrames(resource, track);
     if (frames === undefined) return undefined;
-    const layout = clipLayout({ tagBytes: 0, encoding: mp3Encoding(choice.bitrateKbps), frames }, choice.clip);
-    const tag = Buffer.concat([tagOf(resource, choice), gaplessFrame(layout, resource, choice)]);
+    const layout = clipLayout({ tagBytes: 0, encoding: mp3Encoding(selected.bitrateKbps), frames }, selected.clip);
+    const tag = Buffer.concat([tagOf(resource, selected), gaplessFrame(layout, resource, selected)]);
     return { layout: { ...layout, tagBytes: tag.length }, tag };
   },
-  sequence: (resource, choice) => ({ encoding: mp3Encoding(choice.bitrateKbps), tag: tagOf(resource, choice) }),
+  sequence: (resource, selected) => ({
+    encoding: mp3Encoding(selected.bitrateKbps),
+    tag: tagOf(resource, selected),
+  }),
 };
 
 /** The frame that has players begin and end the sound at the very sample. */
 function gaplessFrame(
   { frames, parts }: Layout,
   { durationSeconds = Number.POSITIVE_INFINITY }: Resource,
-  { clip, bitrateKbps = MP3_BITRATE_KBPS }: EncodeChoice,
+  { clip, bitrateKbps = MP3_BITRATE_KBPS }: SelectedSound,
 ): Buffer {
   const kept = clip ? keptParts(clip) : [];
   const samplesOf = (seconds: number, firstFrame = 0) =>
@@ -76,10 +80,10 @@ function gaplessFrame(
   });
 }
 
-function tagOf(resource: Resource, { fullTag, title }: EncodeChoice): Buffer {
-  if (fullTag) return fullId3Tag(fullTag.text, fullTag.cover);
+function tagOf(resource: Resource, { hasTags, listPlace, clip, cover }: SelectedSound): Buffer {
+  if (hasTags) return fullId3Tag(recordingText(resource, listPlace, clip), cover);
   const text = tagText(resource);
-  return id3Tag({ ...text, title: title ?? text.title });
+  return id3Tag({ ...text, title: listPlace?.chapterTitle ?? text.title });
 }
 
 /**

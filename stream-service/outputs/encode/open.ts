@@ -1,12 +1,13 @@
+import type { Source } from '@reelay/source';
 import { conversions } from '../../../core/conversions/index.ts';
 import type { RequireFfmpeg } from '../../ffmpeg/index.ts';
-import { needsRemux, openTrack, type Source } from '../../source/index.ts';
+import { needsRemux, openTrack } from '../../source/index.ts';
 import type { Covers } from '../picture/index.ts';
 import { type Opening, type Representation, unread } from '../representation.ts';
 import { partOf, refusal, writers } from '../writers.ts';
-import type { EncodeChoice, EncodedFormat } from './encoded-format.ts';
+import type { EncodedFormat, SelectedSound } from './encoded-format.ts';
 import { type EncodedName, encodedFormats } from './formats.ts';
-import { audioEntity, type FrameInput, type FrameStreams, sizedHead } from './frames/index.ts';
+import { audioEntity, type FrameInput, type FrameStreams, layoutBytes, sizedHead } from './frames/index.ts';
 import type { EncodePlan } from './plan.ts';
 
 /** What FFmpeg reads of a file first. */
@@ -20,14 +21,14 @@ export interface EncodeDependencies {
 
 /** Opening runs no encoder. @throws InvalidParameter, UnsupportedRendition, InMaintenance, CapacityExceeded */
 export async function openEncode(
-  { format, found, choice }: EncodePlan,
+  { format, found, query }: EncodePlan,
   opening: Opening,
   { requireFfmpeg, covers, frameStreams }: EncodeDependencies,
 ): Promise<Representation> {
   const { session, openSource, isForHead } = opening;
   const { resource, tracks } = found;
   const [track] = tracks;
-  const { fullTag } = choice;
+  const hasCover = query.hasTags && writers[format].holds.includes('tags');
   // First, so that no upstream request is wasted while FFmpeg is missing or busy.
   const ffmpeg = await requireFfmpeg();
   if (!isForHead) frameStreams.requireRoom(session.client);
@@ -35,10 +36,10 @@ export async function openEncode(
   const isOpened = !isForHead || !needsRemux(track);
   const [source, cover] = await Promise.all([
     isOpened ? openTrack(openSource, found, track, session, { range: OPENING_RANGE }) : undefined,
-    fullTag && covers.find(resource, session),
+    hasCover ? covers.find(resource, session) : undefined,
   ]);
   const input = { resource, track, source, ffmpeg, client: session.client };
-  return encode(format, input, { ...choice, fullTag: fullTag && { ...fullTag, cover } }, frameStreams);
+  return encode(format, input, { ...query, cover }, frameStreams);
 }
 
 export interface EncodeInput extends Omit<FrameInput, 'source'> {
@@ -47,35 +48,35 @@ export interface EncodeInput extends Omit<FrameInput, 'source'> {
 }
 
 /**
- * The conversion of a track. Where the duration is known and the source is seekable, it has an exact size and can be
+ * The conversion of a track. Where the duration is known it has an exact size, and where the source is a file of known size, too, it can be
  * read at any offset; otherwise it is one sequential stream.
  * @throws InvalidParameter when there is no such part, UnsupportedRendition when the format needs a known length
  */
 export function encode(
   name: EncodedName,
   { source, ...input }: EncodeInput,
-  choice: EncodeChoice,
+  selected: SelectedSound,
   frameStreams: Pick<FrameStreams, 'ranged' | 'sequential'>,
 ): Representation {
   const { resource, track, ffmpeg } = input;
-  const { clip } = choice;
+  const { clip } = selected;
   const format: EncodedFormat = encodedFormats[name];
-  const frames = (source?.isSeekable ?? true) ? format.layOut(resource, track, choice) : undefined;
-  if (frames) {
-    const { layout, tag } = frames;
-    const entity = audioEntity(resource, track, source ?? { needsRemux: true }, ffmpeg);
-    const read = source ? frameStreams.ranged({ ...input, source }, layout, tag) : unread;
+  const file = source?.needsRemux === false ? source : undefined;
+  const frames = file && file.size === undefined ? undefined : format.layOut(resource, track, selected);
+  if (frames && file) {
+    const entity = audioEntity(resource, track, file, ffmpeg);
+    const read = frameStreams.ranged({ ...input, source: file }, frames.layout, frames.tag);
     return { ...sizedHead(conversions[name], { ...frames, entity, clip }), read };
   }
-  if (!format.sequence) throw refusal(writers[name], 'source');
-  if (clip) throw refusal(writers[name], partOf(clip), ': its duration is unknown');
-  const { encoding, tag } = format.sequence(resource, choice);
+  if (clip) throw refusal(writers[name], partOf(clip), ': it can only be read from its beginning');
+  const sequence = frames ? { ...frames, encoding: frames.layout.encoding } : format.sequence?.(resource, selected);
+  if (!sequence) throw refusal(writers[name], 'source');
   const { mimeType, fileExtension } = conversions[name];
   return {
     mimeType,
     fileExtension,
-    size: undefined,
+    size: frames && layoutBytes(frames.layout),
     acceptRanges: 'none',
-    read: source ? () => frameStreams.sequential({ ...input, source }, encoding, tag) : unread,
+    read: source ? () => frameStreams.sequential({ ...input, source }, sequence) : unread,
   };
 }

@@ -6,7 +6,7 @@ import {
   UnsupportedMp4,
 } from '@reelay/seekable-media/isobmff';
 import type { FragmentEntry } from '@reelay/seekable-media/virtual-mp4';
-import type { ByteReader } from './byte-reader.ts';
+import type { ByteReader } from '../byte-reader.ts';
 
 /** A box of a file, whose content has not been read. */
 export interface FileBox extends Box {

@@ -12,6 +12,7 @@ import {
 } from '@reelay/seekable-media/isobmff';
 import { type FragmentEntry, type FragmentIndex, isClosed, MAX_FRAGMENTS } from '@reelay/seekable-media/virtual-mp4';
 import { MEASURE_FRAGMENT, type ParsingOptions, parse } from '../../../core/parsing/index.ts';
+import type { ByteReader } from '../byte-reader.ts';
 import {
   type FileBox,
   readFragmentBoxes,
@@ -20,7 +21,6 @@ import {
   readTopLevelBox,
   readWhole,
 } from './box-reader.ts';
-import type { ByteReader } from './byte-reader.ts';
 
 /** The largest `sidx` has 65,535 entries of 12 bytes. */
 const MAX_INDEX_BYTES = 1024 * 1024;

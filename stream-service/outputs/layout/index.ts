@@ -1,13 +1,11 @@
 export { createLayoutCaches } from './layout-caches.ts';
-export { type LayoutDependencies, openLayout } from './open.ts';
+export { type LayoutDependencies, type LayoutPlan, openLayout } from './open.ts';
+export { planFile } from './plan.ts';
 export {
-  type LayoutPlan,
+  FURTHER_WAIT_MS,
+  isLadder,
   NoSuchFile,
-  type PresentationFile,
-  planAudioAlone,
-  planClip,
-  planExtended,
-  planFromKeyframe,
-  planPair,
+  type PresentationPlan,
   planPresentation,
-} from './plan.ts';
+  withoutClock,
+} from './presentation.ts';

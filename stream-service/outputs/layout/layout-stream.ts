@@ -3,8 +3,9 @@ import { createSlices } from '@reelay/concurrency';
 import { checkedPage, oggHeaderBytes } from '@reelay/seekable-media/ogg';
 import { type Extent, type Layout, placesSpan, type SourceIndex } from '@reelay/seekable-media/virtual-mp4';
 import type { ParsingOptions } from '../../../core/parsing/index.ts';
-import { ByteReader, type SizedFile } from './byte-reader.ts';
-import { createPlaceCache, type PlaceCache } from './muxed-places.ts';
+import type { ByteReader } from '../byte-reader.ts';
+import { type ComputedExtents, createComputedExtents } from '../computed-extents.ts';
+import { placeName, readPlace } from './muxed-places.ts';
 import { readFragment, type SourceRead } from './read-fragment.ts';
 
 const HIGH_WATER_MARK_BYTES = 64 * 1024;
@@ -27,12 +28,13 @@ export interface LayoutStreamOptions {
   /** Offsets, both included. */
   readonly first: number;
   readonly last: number;
-  /** Opens a source. Of the span that will be read, `first` is exact. */
-  readonly openSource: (source: SourceIndex, span: SourceSpan) => Promise<SizedFile>;
+  /** Opens a source, whose reader has bytes and ends with the stream. Of the span that will be read, `first` is exact. */
+  readonly openSource: (source: SourceIndex, span: SourceSpan) => Promise<ByteReader>;
   /** The client whose share of parsing is used. @default the service itself */
   readonly client?: string;
   /** Where its places are kept, and by what name. @default for this stream only */
-  readonly places?: { readonly cache: PlaceCache; readonly id: string };
+  readonly extents?: ComputedExtents;
+  readonly id?: string;
 }
 
 /** The first read of a source for a range of a layout; undefined when the range needs none of its bytes. */
@@ -174,20 +176,22 @@ export class LayoutStream extends Readable {
     last,
     openSource,
     client,
-    places = { cache: createPlaceCache(), id: '' },
+    extents = createComputedExtents(),
+    id = '',
   }: LayoutStreamOptions): AsyncGenerator<Buffer | SourceRead> {
     const parsing = { client, signal: this.#ended.signal };
     if (layout.placeTracks.length > 0) {
       const readerOf = this.#openOnDemand(layout, { first, last }, openSource);
       const needed = placesOf(layout, { first, last });
       // The status of the response depends on whether the sources can be opened.
-      if (needed && !places.cache.has(places.id, needed.first))
+      if (needed && !extents.complete(placeName({ id, number: needed.first })))
         await Promise.all(sourcesOf(layout, needed).map(readerOf(needed.first)));
-      yield* generatePlaces(layout, { first, last }, (extent, at, maxBytes) =>
-        places.cache
-          .get(places.id, layout, extent.sourceOffset, extent.bytes)
-          .read(at - extent.start, maxBytes, readerOf(extent.sourceOffset), parsing),
-      );
+      yield* generatePlaces(layout, { first, last }, (place, at, maxBytes) => {
+        const number = place.sourceOffset;
+        const extent = extents.get(placeName({ id, number }), place.bytes);
+        const reading = { layout, id, number, extents, readerOf: readerOf(number), parsing };
+        return extent.read(at - place.start, maxBytes, () => readPlace(extent, reading));
+      });
       return;
     }
     const parts = splitAtMedia(layout, { first, last }).map((part) => ({
@@ -211,22 +215,16 @@ export class LayoutStream extends Readable {
     const endOf = (source: SourceIndex) => {
       const ahead = Math.max(MIN_PLACES_AHEAD, current - first);
       const span = placesSpan(layout.placeTracks, source, { first: current, last: Math.min(last, current + ahead) });
-      return (span?.last ?? -1) + 1;
+      return span?.last ?? -1;
+    };
+    const open = (source: SourceIndex) => {
+      const span = findPlaceRead(layout, source, current, last) ?? { first: 0, last: 0 };
+      return this.#openReader(openSource(source, span), span.first, () => endOf(source));
     };
     return (number: number) => {
       current = number;
       return (source: SourceIndex) => {
-        readers[source] ??= openSource(
-          source,
-          findPlaceRead(layout, source, number, last) ?? { first: 0, last: 0 },
-        ).then((file) =>
-          this.#addReader(
-            new ByteReader(file, (position) => {
-              const end = endOf(source);
-              return position < end ? end : position + EXTRA_READ_BYTES;
-            }),
-          ),
-        );
+        readers[source] ??= open(source);
         return readers[source];
       };
     };
@@ -236,23 +234,23 @@ export class LayoutStream extends Readable {
   #openReaders(layout: Layout, part: SourceSpan, openSource: LayoutStreamOptions['openSource']): Readers {
     const open = (source: SourceIndex) => {
       const span = findSourceSpan(layout, source, part);
-      const reader = span && openSource(source, span).then((file) => this.#openReader(file, span));
+      const reader = span && this.#openReader(openSource(source, span), span.first, () => span.last);
       reader?.catch(() => undefined);
       return reader;
     };
     return Array.from({ length: layout.sourceCount }, (_, source) => open(source));
   }
 
-  #openReader(file: SizedFile, { first, last }: SourceSpan): ByteReader {
-    const readEnd = (position: number) => (position <= last ? last + 1 : position + EXTRA_READ_BYTES);
-    const reader = this.#addReader(new ByteReader(file, readEnd));
-    reader.seek(first);
-    return reader;
-  }
-
-  #addReader(reader: ByteReader): ByteReader {
+  /** @param lastOf offset of the last byte that is needed of the source at present */
+  async #openReader(opening: Promise<ByteReader>, first: number, lastOf: () => number): Promise<ByteReader> {
+    const reader = await opening;
     this.#readers.push(reader);
     if (this.destroyed) reader.destroy();
+    reader.readEnd = (position) => {
+      const last = lastOf();
+      return position <= last ? last + 1 : position + EXTRA_READ_BYTES;
+    };
+    reader.seek(first);
     return reader;
   }
 }

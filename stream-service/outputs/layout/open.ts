@@ -1,13 +1,14 @@
 import type { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
-import type { ClipLayout } from '@reelay/seekable-media/mp4-clip';
-import type { Layout, SourceIndex } from '@reelay/seekable-media/virtual-mp4';
+import type { SourceIndex } from '@reelay/seekable-media/virtual-mp4';
+import type { Source } from '@reelay/source';
+import type { ByteRange, PredictedRange } from '@reelay/source/request-headers';
 import { UpstreamError } from '../../../core/errors/index.ts';
-import type { PredictedRange } from '../../../core/http/index.ts';
 import type { Track } from '../../../core/state/index.ts';
-import { openTrack, type Source } from '../../source/index.ts';
+import { openTrack } from '../../source/index.ts';
+import { ByteReader } from '../byte-reader.ts';
+import type { ComputedExtents } from '../computed-extents.ts';
 import { type ExtrasDependencies, loadExtras, refuseLargeText } from '../extras.ts';
 import type { MuxPlan } from '../mux/index.ts';
-import type { RemuxPlan } from '../remux/index.ts';
 import {
   type Opening,
   type RecordSize,
@@ -16,16 +17,30 @@ import {
   unread,
 } from '../representation.ts';
 import { partOf, refusal, writers } from '../writers.ts';
-import type { SizedFile } from './byte-reader.ts';
-import { type LayoutCaches, loadLayout, OtherCodec, trackOf, type Wanted } from './layout-caches.ts';
+import { OtherCodec } from './lay-out-part.ts';
+import { type LayoutCaches, trackOf } from './layout-caches.ts';
 import { findFirstRead, LayoutStream } from './layout-stream.ts';
-import type { PlaceCache } from './muxed-places.ts';
-import { openPlaylist, presentationOf, refusePresentation, withoutQuotes } from './open-playlist.ts';
-import { type LayoutPlan, NoSuchFile, nameClip, type PairPlan, type PartPlan } from './plan.ts';
+import { placeName } from './muxed-places.ts';
+import { type FilePlan, nameClip, WHOLE } from './plan.ts';
+import {
+  loadAll,
+  NoSuchFile,
+  openPlaylist,
+  type PresentationPlan,
+  refusePresentation,
+  withoutQuotes,
+} from './presentation.ts';
 import type { KnownLayout, LayoutRequest } from './read-layout.ts';
+
+/**
+ * A file with length and ranges that exists only as a layout of the tracks of a rendition: it has their bytes behind a
+ * header of its own. The headers of the tracks decide whether there is one.
+ */
+export type LayoutPlan = FilePlan | PresentationPlan;
 
 export interface LayoutDependencies extends ExtrasDependencies {
   readonly layouts: LayoutCaches;
+  readonly extents: ComputedExtents;
   readonly recordSize: RecordSize;
   /** Whether a track is opened before the status is chosen although its bytes come later. @default none is */
   readonly isProbed?: (track: Track) => boolean;
@@ -39,110 +54,142 @@ export async function openLayout(
   plan: LayoutPlan,
   opening: Opening,
   dependencies: LayoutDependencies,
-): Promise<Representation | MuxPlan | RemuxPlan> {
+): Promise<Representation | MuxPlan> {
   const { layouts } = dependencies;
   const { found, id } = plan;
-  if (plan.of === 'presentation') {
-    const wanted = presentationOf(plan, opening, layouts.presentations);
-    if (plan.alternative && (await loadLayout(wanted)) instanceof Error)
-      return openLayout(plan.alternative, opening, dependencies);
-    return plan.playlist === undefined
-      ? openMedia(plan, wanted, dependencies)
-      : openPlaylist(plan, plan.playlist, wanted);
+  if (plan.of !== 'presentation') {
+    const extras = await loadExtras(found, plan.extras, opening, dependencies);
+    return openMedia(plan, { ...plan, id: id + extras.id, extras }, opening, dependencies);
   }
-
-  const sources = found.tracks.map((_, index) => index);
-  const extras = await loadExtras(found.resource, plan.extras, opening, dependencies);
-  const request = { id: id + extras.id, sources, extras };
-  const wanted = { found, opening, request };
-  return plan.of === 'pair'
-    ? openMedia(plan, { ...wanted, cache: layouts.pairs }, dependencies)
-    : openMedia(
-        plan,
-        { ...wanted, request: { ...plan, ...request }, cache: plan.isScanned ? layouts.scans : layouts.parts },
-        dependencies,
-      );
+  try {
+    return await openPresentation(plan, opening, dependencies);
+  } catch (error) {
+    opening.session.signal.throwIfAborted();
+    const others = await loadAll(plan.rungs ?? [], opening, layouts);
+    const [next, ...rungs] = others.flatMap((each) => (each.known && !(each.known instanceof Error) ? each.plan : []));
+    if (!next) throw error;
+    return openPresentation({ ...next, rungs }, opening, dependencies);
+  }
 }
 
-async function openMedia<Request extends LayoutRequest, L extends Layout>(
+async function openPresentation(
+  plan: PresentationPlan,
+  opening: Opening,
+  dependencies: LayoutDependencies,
+): Promise<Representation | MuxPlan> {
+  const { layouts } = dependencies;
+  if (plan.alternative && (await layouts.load(plan, opening)) instanceof Error)
+    return openPresentation({ ...plan.alternative, rungs: plan.rungs }, opening, dependencies);
+  return plan.playlist === undefined
+    ? openMedia(plan, plan, opening, dependencies)
+    : openPlaylist(plan, plan.playlist, opening, layouts);
+}
+
+async function openMedia(
   plan: LayoutPlan,
-  wanted: Wanted<Request, L>,
-  { layouts, recordSize, isProbed }: LayoutDependencies,
-): Promise<Representation | MuxPlan | RemuxPlan> {
+  request: LayoutRequest,
+  opening: Opening,
+  dependencies: LayoutDependencies,
+): Promise<Representation | MuxPlan> {
+  const { layouts, recordSize } = dependencies;
+  const { range, isForHead, session } = opening;
+  const isReadOn = !isForHead && range.first === 0 && range.last === undefined;
   for (let attempt = 0; attempt < 2; attempt += 1) {
-    const known = await loadLayout(wanted);
+    let kept: readonly ByteReader[] = [];
+    const keep = (readers: readonly ByteReader[]) => {
+      kept = readers;
+      for (const reader of readers) session.onClose(() => reader.destroy());
+    };
+    const known = await layouts.load(request, opening, isReadOn ? keep : undefined);
     if (known instanceof Error)
       return plan.of === 'presentation' ? refusePresentation(known) : requireInstead(plan, known);
     const head = headOf(plan, known);
     if (plan.of === 'pair' && Object.keys(plan.extras).length === 0) recordSize(plan.found, known.layout.size);
-    if (wanted.opening.isForHead) return { ...head, read: unread };
-    const read = await openSources(known, wanted, layouts.places, isProbed);
+    if (isForHead) return { ...head, read: unread };
+    const read = await openSources(known, { ...dependencies, request, opening, kept });
     if (read) return { ...head, read };
-    wanted.cache.delete(wanted.request);
+    layouts.delete(request);
   }
   throw new UpstreamError(`The source files of ${plan.found.key} keep changing`);
 }
 
 /** @throws NotFound when a playlist refers to other media */
 function headOf(plan: LayoutPlan, { layout, etag }: KnownLayout): RepresentationHead {
-  // Byte ranges of an earlier playlist would select other media.
-  if (plan.of === 'presentation' && plan.entity !== undefined && plan.entity !== withoutQuotes(etag))
-    throw new NoSuchFile('The media has changed');
   const { mimeType, fileExtension, isInline } = plan.head;
-  const { startSeconds: shown, endSeconds } = layout as Partial<ClipLayout>;
-  const clip = plan.head.clip && plan.of === 'part' ? nameClip(plan.times, endSeconds) : undefined;
-  const startSeconds = plan.of === 'part' && plan.isFromKeyframe ? shown : undefined;
-  return { mimeType, fileExtension, isInline, clip, startSeconds, size: layout.size, acceptRanges: 'bytes', etag };
+  const head = { mimeType, fileExtension, isInline, size: layout.size, acceptRanges: 'bytes', etag } as const;
+  if (plan.of === 'presentation') {
+    const { entity } = plan.selection;
+    // Byte ranges of an earlier playlist would select other media.
+    if (entity !== undefined && entity !== withoutQuotes(etag)) throw new NoSuchFile('The media has changed');
+    return head;
+  }
+  const clip = plan.head.clip && plan.times && nameClip(plan.times, layout.endSeconds);
+  return { ...head, clip, startSeconds: plan.isFromKeyframe ? layout.startSeconds : undefined };
 }
 
 /** What is sent instead. @throws an error that says why nothing is */
-function requireInstead(plan: PairPlan | PartPlan, reason: UnsupportedMp4): MuxPlan | RemuxPlan {
+function requireInstead({ instead, audioAs, times = WHOLE }: FilePlan, reason: UnsupportedMp4): MuxPlan {
   refuseLargeText(reason);
   const isOtherCodec = reason instanceof OtherCodec;
-  if (plan.instead && !isOtherCodec) return plan.instead;
-  const { audioAs = writers.mp4, times = {} } = plan.of === 'part' ? plan : {};
+  if (instead && !isOtherCodec) return instead;
+  const writer = audioAs ?? writers.mp4;
   const cause = { cause: reason };
   throw isOtherCodec
-    ? refusal(audioAs, 'source', undefined, cause)
-    : refusal(audioAs, partOf(times), `: ${reason.message}`, cause);
+    ? refusal(writer, 'source', undefined, cause)
+    : refusal(writer, partOf(times), `: ${reason.message}`, cause);
+}
+
+interface OpenSourcesOptions extends LayoutDependencies {
+  readonly request: LayoutRequest;
+  readonly opening: Opening;
+  /** Readers of the sources, by which the layout was made just now. */
+  readonly kept: readonly ByteReader[];
 }
 
 /**
  * Opens the source that has the first byte, and those that may refuse theirs. Undefined when one is no longer the file of the
  * layout.
  */
-async function openSources<Request extends LayoutRequest, L extends Layout>(
-  known: KnownLayout<L>,
-  { found, opening, cache, request }: Wanted<Request, L>,
-  places: PlaceCache,
-  isProbed: (track: Track) => boolean = () => false,
+async function openSources(
+  known: KnownLayout,
+  { request, opening, layouts, extents, kept, isProbed = () => false }: OpenSourcesOptions,
 ): Promise<Representation['read'] | undefined> {
+  const { found } = request;
   const { session, openSource, range } = opening;
   const { first: firstByte, last: lastByte = Number.POSITIVE_INFINITY } = range;
   const { layout } = known;
-  const sources: Promise<Source>[] = [];
+  const unused = new Set(kept);
+  const sources = kept.map(({ file }): Promise<Source> => Promise.resolve(file));
   const open = (index: SourceIndex, predicted: PredictedRange): Promise<Source> => {
     sources[index] ??= openTrack(openSource, found, trackOf(found, index), session, { range: predicted });
     return sources[index];
   };
-  const openFitting = async (index: SourceIndex, predicted: PredictedRange): Promise<SizedFile> => {
+  const openFitting = async (index: SourceIndex, predicted: ByteRange): Promise<ByteReader> => {
+    const reader = kept[index];
+    if (reader?.isNear(predicted.first) && unused.delete(reader)) {
+      reader.seek(predicted.first);
+      // The status of the response depends on whether it can be read.
+      await reader.ready();
+      return reader;
+    }
     const source = await open(index, predicted);
-    if (known.fits(index, source)) return source;
-    cache.delete(request);
+    if (known.fits(index, source)) return new ByteReader(source);
+    layouts.delete(request);
     throw new UpstreamError('The source file has changed');
   };
 
   const extent = firstByte < layout.size ? layout.extentAt(firstByte) : undefined;
   const needed = { first: firstByte, last: Math.min(lastByte, layout.size - 1) };
   // What is in the cache has been read from the files of the layout.
-  const isCached = extent?.kind === 'place' && places.has(known.etag, extent.sourceOffset);
+  const isCached =
+    extent?.kind === 'place' && extents.complete(placeName({ id: known.etag, number: extent.sourceOffset }));
   const isFirst = (index: SourceIndex) =>
     extent !== undefined &&
     !isCached &&
     (extent.kind === 'place' || (extent.kind !== 'own' && extent.source === index));
   const fits = await Promise.all(
-    request.sources.map(async (index) => {
-      if (!isFirst(index) && !isProbed(trackOf(found, index))) return true;
+    found.tracks.map(async (track, index) => {
+      if (!isFirst(index) && !isProbed(track)) return true;
       const span = firstByte < layout.size ? findFirstRead(layout, index, needed) : undefined;
       if (!isFirst(index) && !span) return true;
       return known.fits(index, await open(index, span ?? { first: 0 }));
@@ -150,7 +197,6 @@ async function openSources<Request extends LayoutRequest, L extends Layout>(
   );
   if (fits.includes(false)) return undefined;
   const { client } = session;
-  const cached = { cache: places, id: known.etag };
   return (first, last = layout.size - 1) =>
-    new LayoutStream({ layout, first, last, client, openSource: openFitting, places: cached });
+    new LayoutStream({ layout, first, last, client, openSource: openFitting, extents, id: known.etag });
 }

@@ -1,8 +1,8 @@
 import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import { type Extent, firstSequence, type LayoutTrack, MAX_MOOFS } from '@reelay/seekable-media/virtual-mp4';
 import { PATCH_FRAGMENT, type ParsingOptions, parse } from '../../../core/parsing/index.ts';
+import type { ByteReader } from '../byte-reader.ts';
 import { readFragmentBoxes, readMoof } from './box-reader.ts';
-import type { ByteReader } from './byte-reader.ts';
 
 /** Indexes of the source, whose track ids and offsets are not those of the output. */
 const INDEX_BOXES = new Set(['sidx', 'ssix']);

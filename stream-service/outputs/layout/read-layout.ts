@@ -1,35 +1,54 @@
 import { createHash } from 'node:crypto';
 import { createSemaphore } from '@reelay/concurrency';
 import { box, indexMovie, UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
-import { LAYOUT_VERSION, type Layout, type LayoutSource, type SourceIndex } from '@reelay/seekable-media/virtual-mp4';
-import type { FileSource, Source } from '../../source/index.ts';
+import type { ClipLayout } from '@reelay/seekable-media/mp4-clip';
+import type { HlsLayout } from '@reelay/seekable-media/mp4-hls';
+import {
+  LAYOUT_VERSION,
+  type Layout,
+  type LayoutExtras,
+  type LayoutSource,
+  type SourceIndex,
+} from '@reelay/seekable-media/virtual-mp4';
+import type { FileSource, Source } from '@reelay/source';
+import type { KeyedRendition } from '../../../core/state/index.ts';
+import { ByteReader, type SizedFile } from '../byte-reader.ts';
 import { readFileHeader } from './box-reader.ts';
-import { ByteReader, type SizedFile } from './byte-reader.ts';
 import { collectFragments } from './collect-fragments.ts';
+import type { FilePart } from './plan.ts';
+
+/** What is laid out, and how. */
+export interface LayoutRequest extends Omit<FilePart, 'of' | 'instead'> {
+  readonly of: FilePart['of'] | 'presentation';
+  /** Distinguishes the layout from all others. */
+  readonly id: string;
+  /** Its sources are the tracks. */
+  readonly found: KeyedRendition;
+  readonly extras?: LayoutExtras;
+  /** Of a presentation: that of a further language. */
+  readonly place?: number | undefined;
+}
+
+/** A layout, of a part with its times, of a presentation with its streams. */
+export type AnyLayout = Layout & Partial<Pick<ClipLayout, 'startSeconds' | 'endSeconds'> & Pick<HlsLayout, 'streams'>>;
 
 /** A layout, and the files that it was made for. */
-export interface KnownLayout<L extends Layout = Layout> {
-  readonly layout: L;
+export interface KnownLayout {
+  readonly layout: AnyLayout;
   /** Strong validator of the output, quotes included: other files or another layout version have another one. */
   readonly etag: string;
   /** Whether a source is still the file of the layout. */
   fits(source: SourceIndex, file: Source): file is SizedFile;
 }
 
-/** Opens a file at its beginning. It is closed by the caller of this function. */
+/** Opens a file at its beginning. */
 export type OpenTrack = (source: SourceIndex, signal: AbortSignal) => Promise<Source>;
 
 /** A file whose headers have been read, still open. */
 export interface OpenFile {
-  readonly file: SizedFile;
+  /** Behind the headers. */
+  readonly reader: ByteReader;
   readonly header: LayoutSource;
-}
-
-/** What distinguishes one layout from all others of the cache. */
-export interface LayoutRequest {
-  readonly id: string;
-  /** The sources to read: indexes of the layout's tracks. */
-  readonly sources: readonly SourceIndex[];
 }
 
 /** For whom a layout is made, and until when. */
@@ -39,16 +58,18 @@ export interface LayoutReader {
   readonly signal: AbortSignal;
 }
 
-/**
- * Lays files out.
- * @param files in the order of the request's sources
- * @throws UnsupportedMp4 when they have no layout
- */
-export type LayOut<Request extends LayoutRequest, L extends Layout> = (
-  files: readonly OpenFile[],
-  request: Request,
-  reader: LayoutReader,
-) => L | Promise<L>;
+/** How a layout is made. */
+export interface LayoutMaking {
+  /**
+   * Lays files out, in the order of the tracks.
+   * @throws UnsupportedMp4 when they have no layout
+   */
+  layOut(files: readonly OpenFile[], request: LayoutRequest, reader: LayoutReader): AnyLayout | Promise<AnyLayout>;
+  /** Besides the headers, the first fragment of each file is read. @default only where a header may be wrong */
+  readonly needsFirstFragment?: boolean;
+  /** @default true */
+  readonly needsHeaders?: boolean;
+}
 
 /** Limits requests whose headers need much memory while a layout is made, up to 64 MB each: one of a client. */
 const LARGE_HEADERS = createSemaphore({ permits: 2, maxPerClient: 1 });
@@ -57,38 +78,38 @@ const LARGE_HEADERS = createSemaphore({ permits: 2, maxPerClient: 1 });
 const MANY_FILES = createSemaphore({ permits: 4, maxPerClient: 1 });
 const PAIR = 2;
 
-/** How a layout is made. */
-export interface LayoutMaking<Request extends LayoutRequest, L extends Layout> {
-  readonly open: OpenTrack;
-  readonly layOut: LayOut<Request, L>;
-  /** Besides the headers, the first fragment of each file is read. @default only where a header may be wrong */
-  readonly needsFirstFragment?: boolean | undefined;
-  /** @default true */
-  readonly needsHeaders?: boolean | undefined;
-}
-
 const NO_HEADER: LayoutSource = { movie: indexMovie(box('moov')), moovOffset: 0, fileBytes: 0 };
+
+export interface ReadLayoutOptions extends LayoutReader {
+  readonly open: OpenTrack;
+  /** Receives the readers of the sources, which go on reading behind the headers. @default they are destroyed */
+  readonly keep?: ((readers: readonly ByteReader[]) => void) | undefined;
+}
 
 /**
  * Makes a layout from the headers of its sources.
  * @throws UnsupportedMp4 when the files have no layout
  */
-export async function readLayout<Request extends LayoutRequest, L extends Layout>(
-  request: Request,
-  { open, layOut, needsFirstFragment, needsHeaders = true }: LayoutMaking<Request, L>,
-  { client = '', signal }: LayoutReader,
-): Promise<KnownLayout<L>> {
-  const { sources } = request;
+export async function readLayout(
+  request: LayoutRequest,
+  { layOut, needsFirstFragment, needsHeaders = true }: LayoutMaking,
+  { client = '', signal, open, keep }: ReadLayoutOptions,
+): Promise<KnownLayout> {
+  const { tracks } = request.found;
   const ended = new AbortController();
   const either = AbortSignal.any([signal, ended.signal]);
-  const readOne = async (index: SourceIndex): Promise<OpenFile> => {
-    const source = await open(index, either);
-    const close = () => source.close();
-    if (either.aborted) close();
-    else either.addEventListener('abort', close, { once: true });
-    const file = requireSizedFile(source);
-    const reading = { client, signal: either, beforeRead, needsFirstFragment };
-    return { file, header: needsHeaders ? await readLayoutSource(file, reading) : NO_HEADER };
+  const readers: ByteReader[] = [];
+  const end = () => {
+    // One that is open before an earlier one leaves a hole.
+    for (const reader of Object.values(readers)) reader.destroy();
+  };
+  either.addEventListener('abort', end, { once: true });
+  const readOne = async (_: unknown, index: number): Promise<OpenFile> => {
+    const reader = new ByteReader(requireSizedFile(await open(index, either)));
+    readers[index] = reader;
+    if (either.aborted) reader.destroy();
+    const reading = { client, signal: either, beforeRead, needsFirstFragment, isReadOn: keep !== undefined };
+    return { reader, header: needsHeaders ? await readLayoutSource(reader, reading) : NO_HEADER };
   };
   let permit: ReturnType<typeof LARGE_HEADERS.acquire> | undefined;
   let headerBytes = 0;
@@ -102,15 +123,17 @@ export async function readLayout<Request extends LayoutRequest, L extends Layout
   };
   let many: typeof permit;
   try {
-    if (sources.length > PAIR) many = MANY_FILES.acquire(client, either);
+    if (tracks.length > PAIR) many = MANY_FILES.acquire(client, either);
     await many;
-    const files = await Promise.all(sources.map(readOne));
+    const files = await Promise.all(tracks.map(readOne));
     const layout = await layOut(files, request, { client, signal: either });
-    return describeLayout(
+    const known = describeLayout(
       layout,
-      request,
-      files.map(({ file: { size, validator } }) => ({ size, validator })),
+      request.id,
+      readers.map(({ file: { size, validator } }) => ({ size, validator })),
     );
+    keep?.(readers.splice(0));
+    return known;
   } finally {
     // Closes the files, and ends reading the other one when one has failed.
     ended.abort(new Error('The headers have been read'));
@@ -121,16 +144,12 @@ export async function readLayout<Request extends LayoutRequest, L extends Layout
 type Entity = Pick<SizedFile, 'size' | 'validator'>;
 
 /** A function of its own: what it returns is kept, and the variables of the function around a closure with it. */
-function describeLayout<L extends Layout>(
-  layout: L,
-  { id, sources }: LayoutRequest,
-  entities: readonly Entity[],
-): KnownLayout<L> {
+function describeLayout(layout: AnyLayout, id: string, entities: readonly Entity[]): KnownLayout {
   return {
     layout,
     etag: etagOf(id, entities, layout),
     fits(index, file): file is SizedFile {
-      const entity = entities[sources.indexOf(index)];
+      const entity = entities[index];
       return !file.needsRemux && file.size === entity?.size && file.validator === entity?.validator;
     },
   };
@@ -163,6 +182,8 @@ export interface HeaderReader extends LayoutReader {
   readonly beforeRead?: (bytes: number) => Promise<void>;
   /** As in `LayoutMaking`. */
   readonly needsFirstFragment?: boolean | undefined;
+  /** What follows the header will be read. @default it is not requested */
+  readonly isReadOn?: boolean;
 }
 
 /**
@@ -170,32 +191,31 @@ export interface HeaderReader extends LayoutReader {
  * @throws UnsupportedMp4 when the fragments are not all known from them
  */
 export async function readLayoutSource(
-  source: SizedFile,
-  { client, signal, beforeRead, needsFirstFragment = false }: HeaderReader,
+  reader: ByteReader,
+  { client, signal, beforeRead, needsFirstFragment = false, isReadOn = false }: HeaderReader,
 ): Promise<LayoutSource> {
+  const { file, size } = reader;
   // One that is made here is exact, and what follows it costs a request.
-  const { length: ownBytes = 0 } = source.header ?? {};
-  const reader = new ByteReader(source, (position) => (position < ownBytes ? ownBytes : position + HEADER_READ_BYTES));
-  const destroy = () => reader.destroy();
-  signal.addEventListener('abort', destroy, { once: true });
-  try {
-    signal.throwIfAborted();
-    const { moov, start, end } = await readFileHeader(reader, {
-      maxBytes: MAX_MOOV_BYTES,
-      beforeRead: (bytes) => beforeRead?.(bytes),
-    });
-    const movie = indexMovie(moov);
-    const isFragmented = movie.children.some(({ type }) => type === 'mvex');
-    const fragments = isFragmented
-      ? await collectFragments(
-          reader,
-          { index: movie, end },
-          { client, signal, isExact: ownBytes > 0 && !needsFirstFragment },
-        )
-      : undefined;
-    return { movie, moovOffset: start, fileBytes: reader.size, fragments };
-  } finally {
-    signal.removeEventListener('abort', destroy);
-    destroy();
-  }
+  const { length: ownBytes = 0 } = file.header ?? {};
+  reader.readEnd = (position) => {
+    if (position < ownBytes) return ownBytes;
+    return isReadOn && position === 0 ? size : position + HEADER_READ_BYTES;
+  };
+  const { moov, start, end } = await readFileHeader(reader, {
+    maxBytes: MAX_MOOV_BYTES,
+    beforeRead: (bytes) => beforeRead?.(bytes),
+  });
+  const movie = indexMovie(moov);
+  const isFragmented = movie.children.some(({ type }) => type === 'mvex');
+  const fragments = isFragmented
+    ? await collectFragments(
+        reader,
+        { index: movie, end },
+        { client, signal, isExact: ownBytes > 0 && !needsFirstFragment },
+      )
+    : undefined;
+  const { firstMoof } = fragments ?? {};
+  // It is a part of the media.
+  if (isReadOn && firstMoof) reader.unread(firstMoof.bytes, firstMoof.offset);
+  return { movie, moovOffset: start, fileBytes: size, fragments };
 }

@@ -1,7 +1,7 @@
 import { type MovieFragment, UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import { type FragmentEntry, MAX_MOOFS } from '@reelay/seekable-media/virtual-mp4';
+import { ByteReader, type SizedFile } from '../byte-reader.ts';
 import { readFragmentBoxes, readMoof } from './box-reader.ts';
-import { ByteReader, type SizedFile } from './byte-reader.ts';
 
 /** Bytes of a read: most `moof` boxes fit. */
 const READ_BYTES = 8 * 1024;

@@ -1,11 +1,11 @@
 import { PassThrough, pipeline, type Readable, Transform } from 'node:stream';
 import { patchCreationTime, patchHeaderDuration } from '@reelay/seekable-media/isobmff';
 import { extendHeader, type LayoutExtras } from '@reelay/seekable-media/virtual-mp4';
+import type { Source } from '@reelay/source';
 import type { Ffmpeg } from '@reelay/yt-dlp-worker';
 import type { Log } from '../../../core/log/index.ts';
 import { type FfmpegInputServer, runFfmpeg } from '../../ffmpeg/index.ts';
 import type { Admission, StreamObserver } from '../../sessions/index.ts';
-import type { Source } from '../../source/index.ts';
 import type { MuxArgs, MuxFormat } from './mux-format.ts';
 import { type PeekedSource, peekSourceStart } from './peek-source.ts';
 

@@ -1,4 +1,4 @@
 export { createMux, type Mux } from './ffmpeg-muxer.ts';
-export { COMBINED, selectAudioFormat, selectPairFormat, selectRemuxFormat } from './mux-format.ts';
+export { COMBINED } from './mux-format.ts';
 export { type MuxDependencies, openMux } from './open.ts';
 export { type MuxPlan, planMux } from './plan.ts';

@@ -3,8 +3,9 @@ import type { SegmentStart } from '@reelay/seekable-media/segment-probe';
 import { languageCode } from '@reelay/seekable-media/timed-text';
 import type { SoundName } from '@reelay/seekable-media/virtual-mp4';
 import { conversions } from '../../../core/conversions/index.ts';
-import type { Track } from '../../../core/state/index.ts';
+import type { KeyedRendition, Track } from '../../../core/state/index.ts';
 import { needsRemux } from '../../source/index.ts';
+import { remuxContainer } from '../writers.ts';
 
 /** An output container, and how FFmpeg copies tracks into it. */
 export interface MuxFormat {
@@ -33,8 +34,6 @@ interface SyncArgs {
 
 type Traits = Pick<Track, 'video' | 'audio' | 'delivery' | 'container'>;
 
-/** Codecs that WebM supports and MP4 does not. */
-const WEBM_ONLY = /^(vp8|vp08|vorbis)/i;
 /** AAC by RFC 6381 or by name. Some `mp4a` object types are MP3 or AC-3. */
 const AAC = /^(aac|mp4a(?!\.(40\.34|6b|69|a5|a6)))/i;
 /** Direct files with ADTS or MPEG-TS framing. */
@@ -60,12 +59,18 @@ const MOVFLAGS = ['empty_moov', 'default_base_moof', 'delay_moov'];
 const COPY = ['-c', 'copy', '-map_metadata:g', '-1', '-map_chapters', '-1', '-strict', 'experimental'];
 const WEBM = ['-live', '1', '-f', 'webm'];
 
+/**
+ * The format for the tracks of a rendition.
+ * @param container for the audio alone. Absent: MP4, or WebM
+ * @param comments of that file, as `NAME=value`
+ */
+export function selectFormat(found: PairTraits, container?: AudioFileName, comments?: readonly string[]): MuxFormat {
+  if (found.tracks.length > 1) return selectPairFormat(found);
+  return container ? selectAudioFormat(container, found.tracks[0], comments) : selectRemuxFormat(found.tracks[0]);
+}
+
 /** The format for the audio of one input. @param comments of the file, as `NAME=value` */
-export const selectAudioFormat = (
-  container: AudioFileName,
-  track: Traits,
-  comments: readonly string[] = [],
-): MuxFormat => ({
+const selectAudioFormat = (container: AudioFileName, track: Traits, comments: readonly string[] = []): MuxFormat => ({
   ...conversions[container],
   container,
   isSegmented: needsRemux(track),
@@ -85,7 +90,7 @@ export function selectRemuxFormat(track: Traits): MuxFormat {
   const maps = [...(video ? mapOf('0:v:0', video) : []), ...(audio ? mapOf('0:a:0', audio) : [])];
   const side = video ? 'video' : 'audio';
   const common = { isSegmented: needsRemux(track) };
-  if ([video?.codec, audio?.codec].some((codec) => codec !== undefined && WEBM_ONLY.test(codec))) {
+  if (remuxContainer(track) === 'webm') {
     const args = () => ({ others: [], output: [...maps, ...COPY, ...WEBM] });
     return { ...common, container: 'webm', fileExtension: '.webm', mimeType: `${side}/webm`, args };
   }
@@ -103,15 +108,13 @@ export function selectRemuxFormat(track: Traits): MuxFormat {
 
 export const COMBINED = { container: 'mp4', fileExtension: '.mp4', mimeType: 'video/mp4' } as const;
 
-/**
- * The format for the video of the first input and the audio of the others, of which the first plays by itself.
- * @param sounds what the audio is called. Absent: as in the inputs
- */
-export const selectPairFormat = (
-  video: Traits,
-  audio: readonly Traits[],
-  sounds: readonly SoundName[] = [],
-): MuxFormat => ({
+/** What the inputs are, and what the audio is called. Absent: as in the inputs. */
+interface PairTraits extends Pick<KeyedRendition, 'sounds'> {
+  readonly tracks: readonly [Traits, ...Traits[]];
+}
+
+/** The format for the video of the first input and the audio of the others, of which the first plays by itself. */
+export const selectPairFormat = ({ tracks: [video, ...audio], sounds = [] }: PairTraits): MuxFormat => ({
   ...COMBINED,
   isSegmented: [video, ...audio].some(needsRemux),
   args: ([first, ...starts] = []) => {

@@ -1,11 +1,12 @@
-import type { KeyedRendition } from '../../../core/state/index.ts';
+import type { Source } from '@reelay/source';
+import type { KeyedRendition, Track } from '../../../core/state/index.ts';
 import type { RequireFfmpeg } from '../../ffmpeg/index.ts';
-import { needsRemux, openTrack, type Source } from '../../source/index.ts';
+import { needsRemux, openTrack } from '../../source/index.ts';
 import { type ExtrasDependencies, loadExtras, requireFittingText } from '../extras.ts';
 import { type Opening, type Representation, unread } from '../representation.ts';
 import type { Mux } from './ffmpeg-muxer.ts';
-import { selectPairFormat } from './mux-format.ts';
-import { type MuxPlan, muxedHead } from './plan.ts';
+import { selectFormat } from './mux-format.ts';
+import { type MuxPlan, withEstimate } from './plan.ts';
 
 export interface MuxDependencies extends ExtrasDependencies {
   readonly mux: Mux;
@@ -14,27 +15,42 @@ export interface MuxDependencies extends ExtrasDependencies {
 
 /** @throws UnsupportedRendition when the subtitles are too large, InMaintenance */
 export async function openMux(
-  { found, extras: planned }: MuxPlan,
+  { found, head, extras: planned }: MuxPlan,
   opening: Opening,
   { mux, requireFfmpeg, ...dependencies }: MuxDependencies,
 ): Promise<Representation> {
   const { session, isForHead } = opening;
   const { resource, tracks } = found;
-  if (isForHead) return { ...muxedHead(await readSizes(found, opening)), read: unread };
-  const extras = await loadExtras(resource, planned, opening, dependencies);
-  const durationSeconds = durationOf(found);
-  requireFittingText(extras, durationSeconds);
+  if (isForHead)
+    return { ...(tracks.length > 1 ? withEstimate(head, await readSizes(found, opening)) : head), read: unread };
+  const extras = await loadExtras(found, planned, opening, dependencies);
+  const expectedSeconds = durationOf(found);
+  requireFittingText(extras, expectedSeconds);
   // First, so that no upstream request is wasted while FFmpeg is missing.
   const ffmpeg = await requireFfmpeg();
   const sources = openTracks(found, opening);
-  const [video, ...audio] = tracks;
-  const format = selectPairFormat(video, audio, planned.sounds);
-  // FFmpeg starts while the sources are being opened.
-  const { recordedAtMs } = video.window ?? {};
-  const body = mux(ffmpeg, { sources, format, durationSeconds, recordedAtMs, extras, client: session.client });
+  const [track, second] = tracks;
+  const [only] = second ? [] : await Promise.all(sources);
+  const durationSeconds = only ? lengthOf(only, track) : expectedSeconds;
+  // FFmpeg starts while the sources of a pair are being opened.
+  const body = mux(ffmpeg, {
+    sources,
+    format: selectFormat(found, planned.container, extras.comments),
+    durationSeconds,
+    textEndSeconds: durationSeconds ?? resource.durationSeconds,
+    recordedAtMs: track.window?.recordedAtMs,
+    extras: planned.container ? undefined : extras,
+    client: session.client,
+  });
   session.onClose(() => body.destroy());
   const sizes = (await Promise.all(sources)).map(({ size }, index) => size ?? tracks[index]?.sizeBytes);
-  return { ...muxedHead(sizes), read: () => body };
+  return { ...withEstimate(head, sizes), read: () => body };
+}
+
+/** Seconds by the container or the playlist; undefined for a live source. */
+function lengthOf(source: Source, { durationSeconds }: Track): number | undefined {
+  if (!source.needsRemux) return durationSeconds;
+  return source.durationSeconds && (durationSeconds ?? source.durationSeconds);
 }
 
 /** Seconds of the longer track, by its container where that was read; undefined when live. */

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { probeSegmentStart, type SegmentStart } from '@reelay/seekable-media/segment-probe';
-import { hasBytes, type SegmentedSource, type Source } from '../../source/index.ts';
+import { hasBytes, type SegmentedSource, type Source } from '@reelay/source';
 
 /** More bytes of a segment add no further facts. */
 const MAX_PEEK_BYTES = 256 * 1024;
@@ -16,16 +16,16 @@ export interface PeekedSource {
 /** Reads how a segmented source starts. A file is not read: it was probed when it was resolved. */
 export async function peekSourceStart(source: Source, signal: AbortSignal): Promise<PeekedSource> {
   if (!source.needsRemux) return { source, start: {}, close: () => undefined };
-  const run = source.readFrom(0);
-  const abort = () => run.stream.destroy(new Error('Aborted'));
+  const opened = source.readAll();
+  const abort = () => opened.destroy(new Error('Aborted'));
   signal.addEventListener('abort', abort, { once: true });
   if (signal.aborted) abort();
   try {
-    const { start, stream } = await readStart(run.stream);
-    const resumable = withOpenRead(source, { ...run, stream });
+    const { start, stream } = await readStart(opened);
+    const resumable = withOpenRead(source, stream);
     return { source: resumable, start, close: resumable.close };
   } catch (error) {
-    run.stream.destroy();
+    opened.destroy();
     throw error;
   } finally {
     signal.removeEventListener('abort', abort);
@@ -33,19 +33,19 @@ export async function peekSourceStart(source: Source, signal: AbortSignal): Prom
 }
 
 /** The source with a read from its beginning under way, which the first such read takes over. */
-function withOpenRead(source: SegmentedSource, run: ReturnType<SegmentedSource['readFrom']>): SegmentedSource {
-  let open: typeof run | undefined = run;
+function withOpenRead(source: SegmentedSource, stream: Readable): SegmentedSource {
+  let open: Readable | undefined = stream;
   // Also reported to the reader, if there is one yet.
-  run.stream.on('error', () => undefined);
+  stream.on('error', () => undefined);
   return {
     ...source,
-    readFrom(seconds) {
-      const taken = seconds === 0 ? open : undefined;
-      if (taken) open = undefined;
-      return taken ?? source.readFrom(seconds);
+    readAll() {
+      const taken = open ?? source.readAll();
+      open = undefined;
+      return taken;
     },
     close() {
-      open?.stream.destroy();
+      open?.destroy();
       open = undefined;
       source.close();
     },

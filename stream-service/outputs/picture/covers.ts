@@ -1,10 +1,11 @@
 import { createCache, createSingleFlight } from '@reelay/concurrency';
+import { readWhole } from '@reelay/source';
 import { CapacityExceeded, ClientLimitExceeded, NotFound, UpstreamError } from '../../../core/errors/index.ts';
 import type { Log } from '../../../core/log/index.ts';
 import type { Resource, State, Track } from '../../../core/state/index.ts';
 import type { FfmpegInputServer, RequireFfmpeg } from '../../ffmpeg/index.ts';
 import type { Admission, StreamSession } from '../../sessions/index.ts';
-import { type OpenSource, readWhole } from '../../source/index.ts';
+import type { OpenSource } from '../../source/index.ts';
 import { encodeCover } from './encode-cover.ts';
 
 /** Covers: those that tags carry are JPEG within the bounds of a tag; empty: none. */

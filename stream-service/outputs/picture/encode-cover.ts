@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { MAX_COVER_BYTES } from '@reelay/seekable-media/id3';
+import { memorySource } from '@reelay/source';
 import { FfmpegFailed, type FfmpegInputServer, runFfmpeg } from '../../ffmpeg/index.ts';
-import { memorySource } from '../../source/index.ts';
 
 export interface EncodeCoverOptions {
   /** FFmpeg. */

@@ -1,7 +1,8 @@
 import { InvalidSubtitles, MAX_SUBTITLE_BYTES } from '@reelay/seekable-media/subtitles';
+import { readWhole, type Source } from '@reelay/source';
 import { ParsingLimitExceeded, UpstreamError } from '../../../core/errors/index.ts';
 import { CONVERT_SUBTITLES, parse } from '../../../core/parsing/index.ts';
-import { openTrack, readWhole, type Source } from '../../source/index.ts';
+import { openTrack } from '../../source/index.ts';
 import { inMemory, type Opening, type Representation } from '../representation.ts';
 import type { TextPlan } from './plan.ts';
 

@@ -1,6 +1,12 @@
 import { SUBTITLE_TYPES, type SubtitleFormat } from '@reelay/seekable-media/subtitles';
-import { InvalidParameter } from '../../../core/errors/index.ts';
-import type { KeyedSubtitle, Resource, Subtitle, Track } from '../../../core/state/index.ts';
+import { NotFound } from '../../../core/errors/index.ts';
+import {
+  chooseSubtitle,
+  type KeyedSubtitle,
+  type Resource,
+  type Subtitle,
+  type Track,
+} from '../../../core/state/index.ts';
 import type { PlannedOutput } from '../representation.ts';
 
 /** A subtitle file of a resource. */
@@ -9,19 +15,12 @@ export interface SelectedSubtitle {
   readonly track: Track;
 }
 
-/**
- * The subtitles of a resource in a language: those made by people before automatic captions.
- * @param language BCP 47, as GetDetails lists it, in any case
- * @throws InvalidParameter when there are none, listing the available languages
- */
-export function selectSubtitle({ subtitles = [], tracks }: Resource, language: string): SelectedSubtitle {
-  const matching = subtitles.filter((each) => each.language.toLowerCase() === language.toLowerCase());
-  const subtitle = matching.find(({ isAutomatic }) => !isAutomatic) ?? matching[0];
-  const track = tracks.find(({ formatId }) => formatId === subtitle?.formatId);
-  if (subtitle && track) return { subtitle, track };
-  const languages = [...new Set(subtitles.map((each) => each.language))];
-  const present = languages.length > 0 ? `Available: ${languages.join(', ')}.` : 'The item has none at all.';
-  throw new InvalidParameter(`No subtitles in ${language}. ${present}`);
+/** The subtitles of a resource in a language. @throws InvalidParameter when there are none, listing the available languages */
+export function selectSubtitle(resource: Resource, language: string): SelectedSubtitle {
+  const subtitle = chooseSubtitle(resource, language);
+  const track = resource.tracks.find(({ formatId }) => formatId === subtitle.formatId);
+  if (!track) throw new NotFound('The subtitles have no track');
+  return { subtitle, track };
 }
 
 /** A subtitle file, converted. */

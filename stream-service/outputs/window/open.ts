@@ -3,14 +3,11 @@ import { MAX_WINDOW_SEGMENTS } from '../../../core/api/index.ts';
 import { tagText } from '../../../core/conversions/index.ts';
 import { InvalidParameter, NotFound } from '../../../core/errors/index.ts';
 import type { KeyedRendition, Track } from '../../../core/state/index.ts';
-import type { ListSegments, OpenWindow } from '../../source/index.ts';
+import type { SourceOpeners, WindowFacts } from '../../source/index.ts';
 import { type Opening, type Representation, unread } from '../representation.ts';
 import { mapTracks, type WindowPlan } from './plan.ts';
 
-export interface WindowDependencies {
-  readonly listSegments: ListSegments;
-  readonly inspectWindow: OpenWindow;
-}
+export type WindowDependencies = Pick<SourceOpeners, 'inspectWindow' | 'listSegments'>;
 
 /**
  * Looks up which segments a window by times has, or what is known of a window by numbers.
@@ -59,7 +56,7 @@ function findPlace([list = [], ...others]: readonly (readonly Segment[])[], wind
 function toRecording(
   found: KeyedRendition,
   { first, last }: WindowPlace,
-  facts: readonly Awaited<ReturnType<OpenWindow>>[],
+  facts: readonly WindowFacts[],
 ): KeyedRendition {
   const { key, resource } = found;
   const [{ durationSeconds = 0, recordedAtMs } = {}] = facts;

@@ -1,22 +1,22 @@
 import type { WindowSelection } from '../../../core/api/index.ts';
 import { InvalidParameter } from '../../../core/errors/index.ts';
 import { capabilitiesOf, type KeyedRendition, type Track } from '../../../core/state/index.ts';
-import type { PlannedOutput, RepresentationHead } from '../representation.ts';
+import type { PlannedOutput, RenditionQuery, RepresentationHead } from '../representation.ts';
 
 /** A part of what the source of a live stream holds. By its numbers it is sent; by times, its numbers are looked up first. */
-export interface WindowPlan<Query = unknown> extends PlannedOutput {
+export interface WindowPlan extends PlannedOutput {
   readonly kind: 'window';
   readonly found: KeyedRendition;
   readonly window: WindowSelection;
   /** What is asked of it besides. */
-  readonly query: Query;
+  readonly query: RenditionQuery;
 }
 
 /** @param head of the query from now on */
-export function planWindow<Query>(
-  { found, window, query }: Pick<WindowPlan<Query>, 'found' | 'window' | 'query'>,
+export function planWindow(
+  { found, window, query }: Pick<WindowPlan, 'found' | 'window' | 'query'>,
   { mimeType, fileExtension }: RepresentationHead,
-): WindowPlan<Query> {
+): WindowPlan {
   const head = { mimeType, fileExtension, size: undefined, acceptRanges: undefined };
   return { kind: 'window', found, window, query, head, answersHead: false };
 }

@@ -1,6 +1,6 @@
 import type { MediaSection, Segment } from '@reelay/seekable-media/timeline';
+import { digestOf } from '@reelay/seekable-media/values';
 import { NotFound } from '../../../core/errors/index.ts';
-import { digestOf } from '../../../core/http/index.ts';
 import type { KeyedRendition, Track } from '../../../core/state/index.ts';
 import { type HeldSegments, openTrack } from '../../source/index.ts';
 import { inMemory, type Opening, type PlannedOutput, type Representation } from '../representation.ts';
@@ -78,7 +78,7 @@ export async function openLive(
   const window = { resource, first: sequence, last: sequence, part: file.kind };
   const source = await openTrack(openSource, found, { ...track, window }, session);
   if (!source.needsRemux) throw new TypeError('A segment was opened as a file');
-  return { ...head, read: () => source.readFrom(0).stream };
+  return { ...head, read: () => source.readAll() };
 }
 
 /** The name of an initialization section, the same with another signature. */

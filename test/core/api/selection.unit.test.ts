@@ -122,6 +122,11 @@ describe('what Archive is asked for', () => {
     [{ format: 'tar' }, 'format must be zip, or absent'],
     [{ quality: '8k' }, 'quality must be best, worst, audio, mp3, or a height such as 1080p'],
     [{ codec: 'h264' }, 'codec must be any, or absent'],
+    ...['0', '-1', '1e7', '10M', '1.5'].map((maxBytes): [Query, string] => [
+      { maxBytes },
+      'maxBytes must be a number of bytes, such as 10000000',
+    ]),
+    [{ maxBytes: '9', audio: 'All' }, 'maxBytes cannot be combined with audio=all'],
     [{ bitrate: '320' }, 'bitrate applies to MP3 only'],
     [{ quality: 'mp3', bitrate: '321' }, 'bitrate must be 128, 192, 256, 320, or absent'],
     [{ tags: 'yes' }, 'tags must be true, or absent'],

@@ -55,6 +55,8 @@ describe('readSettings', () => {
     ['SEGMENT_PROBES', '2', { segmentProbes: 2 }],
     ['SPONSORBLOCK_URL', 'https://segments.example/base/', { sponsorblockUrl: 'https://segments.example/base' }],
     ['IMPERSONATE', 'a.example=Chrome-131, safari', { impersonate: ['a.example=Chrome-131', 'safari'] }],
+    ['BASE_PATH', '/media/reelay', { basePath: '/media/reelay' }],
+    ['PROXY_ADDRESSES', '127.0.0.1, fd00::/8', { proxyAddresses: ['127.0.0.1', 'fd00::/8'] }],
     ['PUBLIC_URL', 'https://media.example/', { publicUrl: 'https://media.example' }],
   ])('parses %s=%s', (name, text, expected) => expect(readSettings({ [name]: text })).toMatchObject(expected));
 
@@ -73,6 +75,14 @@ describe('readSettings', () => {
     ['CORS_ALLOWED_ORIGINS', 'a.example'],
     ['PUBLIC_URL', 'https://media.example/path'],
     ['PUBLIC_URL', 'media.example'],
+    ['BASE_PATH', 'reelay'],
+    ['BASE_PATH', '/reelay/'],
+    ['BASE_PATH', '//reelay'],
+    ['BASE_PATH', '/api'],
+    ['PROXY_ADDRESSES', 'proxy.lan'],
+    ['PROXY_ADDRESSES', '10.0.0.0/33'],
+    ['USER_HEADER', 'Remote User'],
+    ['USER_HEADER', 'Remote-User'],
     ['TOOLS_CHANNEL', 'beta'],
     ['EGRESS_ALLOW', 'media.lan'],
     ['EGRESS_ALLOW', '*:80'],

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { SettingError } from '../../../core/config/parsers.ts';
 import { readSettings } from '../../../core/config/settings.ts';
-import { matchesSite, parseProxyRule, parseSitePattern } from '../../../core/config/site-rules.ts';
-import { siteOf } from '../../../core/egress/proxy-pool.ts';
+import { parseProxyRule } from '../../../core/config/site-rules.ts';
+import { hostMatcher, matchesSite, parseSitePattern } from '../../../core/config/sites.ts';
+import { siteOf } from '../../../core/egress/site-health.ts';
 
 describe('parseSitePattern', () => {
   it.each([
@@ -65,5 +66,22 @@ describe('settings with site rules', () => {
     expect(read).toThrow(SettingError);
     expect(read).toThrow(message);
     expect(read).not.toThrow(/secret/);
+  });
+});
+
+describe('hostMatcher', () => {
+  const matches = hostMatcher(['GoogleVideo.com', 'media.example']);
+
+  it.each([
+    ['https://rr3---sn-4g5e6nzl.googlevideo.com/videoplayback?x=1', true],
+    ['https://googlevideo.com./x', true],
+    ['https://media.example:8443/x', true],
+    ['https://notgooglevideo.com/x', false],
+    ['https://googlevideo.com.example/x', false],
+    ['not a URL', false],
+  ])('%s: %s', (url, expected) => expect(matches(url)).toBe(expected));
+
+  it('is false of every URL without such a host', () => {
+    expect(hostMatcher(['off'])('https://a.googlevideo.com/')).toBe(false);
   });
 });

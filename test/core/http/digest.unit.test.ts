@@ -1,5 +1,6 @@
+import { digestOf } from '@reelay/seekable-media/values';
 import { describe, expect, it } from 'vitest';
-import { digestOf, entityTag } from '../../../core/http/response-headers.ts';
+import { entityTag } from '../../../core/http/response-headers.ts';
 
 describe('digestOf', () => {
   it('differs for values whose parts have the same text', () => {

@@ -1,7 +1,7 @@
 import { parse } from 'content-disposition';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { contentDisposition, fileName, listFileNames } from '../../../core/http/file-name.ts';
+import { contentDisposition, fileName, listFileNames, namingAs } from '../../../core/http/file-name.ts';
 
 describe('fileName', () => {
   it.each([
@@ -32,6 +32,22 @@ describe('fileName', () => {
     expect(name).toMatch(/🎵 \(1-00-00\.123–277-46-39\.999\)\.mp4$/u);
     expect(Buffer.byteLength(name)).toBeLessThanOrEqual(200);
   });
+
+  it.each([
+    ['Title (1080p)', 'Title (1080p).mp4'],
+    ['Title (1080p: 0-10–0-25.5)', 'Title (1080p 0-10–0-25.5).mp4'],
+    ['(1080p)', '(1080p).mp4'],
+    ['Title (', 'Title (.mp4'],
+  ])('is as it was asked for: %s', (asked, name) => expect(fileName(namingAs(asked), '.mp4')).toBe(name));
+
+  it.each(['🎬'.repeat(200), '動画の題名 '.repeat(60), 'several words '.repeat(30)])(
+    'keeps what is in brackets at the end of a name that it cuts: %.9s',
+    (title) => {
+      const name = fileName(namingAs(`03 - ${title} (129 kbps German dubbed)`), '.m4a');
+      expect(name).toMatch(/^03 - .{20,}\S \(129 kbps German dubbed\)\.m4a$/u);
+      expect(Buffer.byteLength(name)).toBeLessThanOrEqual(200);
+    },
+  );
 
   it.each([
     ['Song', 'Artist', 'Artist - Song.mp4'],

@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  chooseJsonType,
-  matchesEntityTag,
-  readWaitPreference,
-  renderJson,
-} from '../../../core/http/response-headers.ts';
+import { chooseJsonType, readWaitPreference, renderJson } from '../../../core/http/negotiation.ts';
+import { matchesEntityTag } from '../../../core/http/response-headers.ts';
 
 describe('chooseJsonType', () => {
   it.each([

@@ -74,41 +74,39 @@ describe('countMonth', () => {
 });
 
 describe('decideOnSpending', () => {
-  it('is open below the caps', () =>
-    expect(decide(spending(1.99, 8.99), '12:30:00')).toEqual({ closedUntil: undefined, closedBy: undefined }));
+  it('is open below the caps', () => expect(decide(spending(1.99, 8.99), '12:30:00')).toBeUndefined());
 
   it('closes until the end of the hour at its cap, and until midnight at that of the day', () => {
-    expect(decide(spending(2, 5), '12:30:00')).toEqual({ closedUntil: at('13:00:00'), closedBy: 'hour' });
-    expect(decide(spending(0, 9), '12:30:00')).toEqual({ closedUntil: at('24:00:00'), closedBy: 'day' });
-    expect(decide(spending(2, 9), '23:59:59')).toEqual({ closedUntil: at('24:00:00'), closedBy: 'day' });
+    expect(decide(spending(2, 5), '12:30:00')).toBe(at('13:00:00'));
+    expect(decide(spending(0, 9), '12:30:00')).toBe(at('24:00:00'));
+    expect(decide(spending(2, 9), '23:59:59')).toBe(at('24:00:00'));
   });
 
   it('closes until the end of the month at its cap', () => {
     const end = Date.parse('2026-12-01T00:00:00Z') / 1000;
-    expect(decide(spending(0, 1, 0, 28.9), '12:30:00').closedUntil).toBeUndefined();
-    expect(decide(spending(0, 1, 0, 29), '12:30:00')).toEqual({ closedUntil: end, closedBy: 'month' });
+    expect(decide(spending(0, 1, 0, 28.9), '12:30:00')).toBeUndefined();
+    expect(decide(spending(0, 1, 0, 29), '12:30:00')).toBe(end);
   });
 
-  it('closes for what is expected', () =>
-    expect(decide(spending(0.5, 8, 2), '12:30:00')).toMatchObject({ closedBy: 'day' }));
+  it('closes for what is expected', () => expect(decide(spending(0.5, 8, 2), '12:30:00')).toBe(at('24:00:00')));
 
   it('stays closed until the period ends, although nothing is spent meanwhile', () => {
     const record = { closedUntil: at('13:00:00') };
-    expect(decide(spending(0, 0), '12:59:59', record).closedUntil).toBe(at('13:00:00'));
-    expect(decide(spending(0, 0), '13:00:00', record).closedUntil).toBeUndefined();
+    expect(decide(spending(0, 0), '12:59:59', record)).toBe(at('13:00:00'));
+    expect(decide(spending(0, 0), '13:00:00', record)).toBeUndefined();
   });
 
   it('does not close again for the period that closes it, and prolongs that of the hour to the day', () => {
     const record = { closedUntil: at('13:00:00') };
-    expect(decide(spending(3, 5), '12:31:00', record)).toEqual({ closedUntil: at('13:00:00'), closedBy: undefined });
-    expect(decide(spending(3, 9), '12:31:00', record)).toEqual({ closedUntil: at('24:00:00'), closedBy: 'day' });
+    expect(decide(spending(3, 5), '12:31:00', record)).toBe(at('13:00:00'));
+    expect(decide(spending(3, 9), '12:31:00', record)).toBe(at('24:00:00'));
   });
 
   it('does not count what was spent when it was opened by hand, in that period alone', () => {
     const forgiven = { hour: { since: at('12:00:00'), usd: 3 }, day: { since: at('00:00:00'), usd: 9 } };
-    expect(decide(spending(3.5, 9.5), '12:40:00', { forgiven }).closedUntil).toBeUndefined();
-    expect(decide(spending(5, 11), '12:50:00', { forgiven })).toMatchObject({ closedBy: 'hour' });
-    expect(decide(spending(2, 11), '13:50:00', { forgiven })).toMatchObject({ closedBy: 'hour' });
-    expect(decide(spending(1, 18), '13:50:00', { forgiven })).toMatchObject({ closedBy: 'day' });
+    expect(decide(spending(3.5, 9.5), '12:40:00', { forgiven })).toBeUndefined();
+    expect(decide(spending(5, 11), '12:50:00', { forgiven })).toBe(at('13:00:00'));
+    expect(decide(spending(2, 11), '13:50:00', { forgiven })).toBe(at('14:00:00'));
+    expect(decide(spending(1, 18), '13:50:00', { forgiven })).toBe(at('24:00:00'));
   });
 });

@@ -44,50 +44,6 @@ describeState('leases and conditional writes', (open) => {
     });
   });
 
-  describe('stream task lease', () => {
-    const lease = { owner: 'one', startedAt: START, expiresAt: START + 60 };
-
-    it('is granted to one of many concurrent owners', async () => {
-      const { state } = await open();
-      const owners = ['a', 'b', 'c', 'd', 'e'];
-      const taken = await Promise.all(owners.map((owner) => state.takeStreamTask({ ...lease, owner })));
-      expect(taken.filter(Boolean)).toHaveLength(1);
-    });
-
-    it('stores the task, and is released by its owner only', async () => {
-      const { state } = await open();
-      const known = { ...lease, taskArn: 'arn:1' };
-      expect(await state.takeStreamTask(lease)).toBe(true);
-      expect(await state.takeStreamTask(known)).toBe(true);
-      await state.endStreamTask('two');
-      expect(await state.getStreamTask()).toEqual(known);
-      await state.endStreamTask('one');
-      expect(await state.getStreamTask()).toBeUndefined();
-    });
-
-    it('can be taken over from a failed owner, once', async () => {
-      const { state } = await open();
-      await state.takeStreamTask(lease);
-      expect(await state.takeStreamTask({ ...lease, owner: 'two' })).toBe(false);
-      const heirs = ['two', 'three', 'four'].map((owner) => state.takeStreamTask({ ...lease, owner }, 'one'));
-      expect((await Promise.all(heirs)).filter(Boolean)).toHaveLength(1);
-    });
-
-    it('is absent once expired', async () => {
-      const { state, clock } = await open();
-      await state.takeStreamTask(lease);
-      clock.now = lease.expiresAt;
-      expect(await state.getStreamTask()).toBeUndefined();
-      expect(await state.takeStreamTask({ ...lease, owner: 'two' })).toBe(true);
-    });
-
-    it('is independent of maintenance', async () => {
-      const { state } = await open();
-      await state.takeStreamTask(lease);
-      expect(await state.getMaintenance()).toBeUndefined();
-    });
-  });
-
   describe('origin secret', () => {
     it('keeps the first candidate of a rotation', async () => {
       const { state, clock } = await open();

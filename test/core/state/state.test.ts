@@ -248,8 +248,15 @@ describeState('createState', (open) => {
     it('is empty until it is written', async () => {
       const { state } = await open();
       expect(await state.getCostGuard()).toEqual({});
-      await state.putCostGuard({ closedUntil: 5, streams: { since: 0, bytes: 7 }, forgiven: undefined });
-      expect(await state.getCostGuard()).toEqual({ closedUntil: 5, streams: { since: 0, bytes: 7 } });
+      const revision = await state.putCostGuard({
+        closedUntil: 5,
+        streams: { since: 0, bytes: 7 },
+        forgiven: undefined,
+      });
+      expect(await state.getCostGuard()).toEqual({ revision, closedUntil: 5, streams: { since: 0, bytes: 7 } });
+      const next = await state.putCostGuard({ revision, closedUntil: 6 });
+      expect(await state.putCostGuard({ revision, closedUntil: 7 })).toBeUndefined();
+      expect(await state.getCostGuard()).toEqual({ revision: next, closedUntil: 6 });
     });
   });
 

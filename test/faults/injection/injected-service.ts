@@ -92,7 +92,7 @@ export async function startInjectedService(): Promise<InjectedService> {
     log: silentLog,
   });
   const gateway = createGateway({
-    ...createFunctions({
+    handler: createFunctions({
       state,
       resolver,
       version: '0.0.0',

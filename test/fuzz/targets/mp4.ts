@@ -25,12 +25,12 @@ import { UpstreamError } from '../../../core/errors/errors.ts';
 import { createLayout } from '../../../packages/seekable-media/src/virtual-mp4/create-layout.ts';
 import * as seeds from '../../../packages/seekable-media/test/seeds.ts';
 import { cluster, webmFile } from '../../../packages/seekable-media/test/webm-fixture.ts';
-import { createDiscontinuityFilter } from '../../../stream-service/source/segmented/discontinuity-filter.ts';
+import { createDiscontinuityFilter } from '../../../packages/source/src/segmented/discontinuity-filter.ts';
 import { check, type FuzzTargets, LINEAR, MB } from './target.ts';
 
 /** Passes bytes through the filter that joins segments, in chunks of one size. */
 function filterSegments(input: Buffer, chunkBytes: number): Buffer {
-  const filter = createDiscontinuityFilter({ onListClock: true });
+  const filter = createDiscontinuityFilter();
   const init = filter.init();
   const output = [init.update(seeds.fragmentedMovie('vide')), init.final()];
   for (const startSeconds of [0, 100]) {
@@ -151,7 +151,7 @@ export const mp4: FuzzTargets = {
       if ('neededBytes' in facts) return check(facts.neededBytes > input.length, 'Needs what is there');
       const listed = { facts, segmentBytes: input.length, seconds: 2, gapSeconds: 0, isDiscontinuity: false };
       const table = createTable(format, [listed]);
-      const place = makePlace(placeRequest(table, startSecondsOf(table), { index: 0, segment: input }));
+      const place = makePlace(placeRequest(table, startSecondsOf(table), { index: 0, segment: [input] }));
       check(place.length === table.places[0]?.bytes, 'A place of another size');
     },
     errors: [UnsupportedMp4],
@@ -187,7 +187,7 @@ export const mp4: FuzzTargets = {
       const [, listed] = createWebmTable(read).places;
       check(listed !== undefined, 'The seed has several cues');
       const table = { ...createWebmTable(read), places: [listed] };
-      const place = makePlace(placeRequest(table, 0, { index: 0, segment: input }));
+      const place = makePlace(placeRequest(table, 0, { index: 0, segment: [input] }));
       check(place.length === listed.bytes, 'A place of another size');
     },
     errors: [UnsupportedMp4],

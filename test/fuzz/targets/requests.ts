@@ -1,14 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import { decideRange, parseContentRange, parseUnsatisfiedRange, predictRange } from '@reelay/source/request-headers';
 import { Problem } from '../../../core/api/problem.ts';
 import { parseLinkParameter, readSelection, writeSelection } from '../../../core/api/query.ts';
-import {
-  clientOf,
-  decideRange,
-  parseContentRange,
-  parseUnsatisfiedRange,
-  predictRange,
-  renderJson,
-} from '../../../core/http/index.ts';
+import { clientOf, renderJson } from '../../../core/http/index.ts';
 import { normalizeLink } from '../../../core/resolve/yt-dlp/requests.ts';
 import { parseKey } from '../../../core/state/keys.ts';
 import { check, type FuzzTargets, header, LINEAR } from './target.ts';

@@ -1,9 +1,9 @@
 import { InvalidSegments, keptParts, mergeSpans, parseSegments } from '@reelay/seekable-media/skipping';
+import { requestHeaders } from '@reelay/source/request-headers';
 import { UpstreamError } from '../../../core/errors/index.ts';
-import { requestHeaders } from '../../../core/http/index.ts';
 import { parseCookies } from '../../../core/resolve/yt-dlp/requests.ts';
 import { createAddressGuard, isLiteral } from '../../../packages/guarded-fetch/src/address-guard.ts';
-import { initialRetryState, planNextAttempt } from '../../../stream-service/source/attempts.ts';
+import { initialRetryState, planNextAttempt } from '../../../packages/source/src/plan-attempt.ts';
 import { check, type FuzzTargets, header, LINEAR } from './target.ts';
 
 const guard = createAddressGuard(['media.lan:80']);

@@ -1,15 +1,14 @@
 import { expect } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
 import { createGetAppInfo } from '../../../lambdas/api/get-app-info.ts';
+import { routeOperations } from '../../../lambdas/middleware/dispatch.ts';
+import { createHostService } from '../../../lambdas/stream-host/host-service.ts';
 import { createHostStore } from '../../../lambdas/stream-host/host-store.ts';
-import { createPublicNames, createRegister } from '../../../lambdas/stream-host/register.ts';
-import { HOST_KEY } from '../../../lambdas/stream-host/registration.ts';
-import { createStartHost, createStreamTasks } from '../../../lambdas/stream-host/stream-tasks.ts';
-import { createWakeHost } from '../../../lambdas/stream-host/wake-host.ts';
-import type { Pointer } from '../../../lambdas/tools-update/types.ts';
+import { createOnHostEvent, createPublicName, HOST_KEY } from '../../../lambdas/stream-host/register.ts';
+import type { Pointer } from '../../../lambdas/tools-update/aws/archive.ts';
 import { eventOf } from '../../lambdas/fakes.ts';
 import type { ScriptedClients } from './scripted-aws.ts';
-import { tasksOfService } from './service-tasks.ts';
+import { isBalanced, tasksOfService } from './service-tasks.ts';
 import { environmentOf, stateOf } from './tools-fixture.ts';
 import { findResource, idsIn, type ModelResource, type World } from './world.ts';
 
@@ -121,16 +120,17 @@ async function expectTools(world: World, secret: string): Promise<string | undef
     const archives = Object.values(world.buckets).flatMap((objects) => Object.keys(objects));
     expect(archives).toContain(pointer.key);
   }
-  const appInfo = serviceFunction(world, 'get-app-info');
+  const appInfo = serviceFunction(world, 'api');
   const variables = appInfo && environmentOf(appInfo);
-  const handler = createGetAppInfo({
+  const options = {
     state: stateOf(() => world, variables?.TABLE_NAME),
     originSecret: variables?.ORIGIN_SECRET,
     version: '1',
     environment: 'Production',
     origins: [],
     log: silentLog,
-  });
+  };
+  const handler = routeOperations({ GetAppInfo: createGetAppInfo(options) }, options);
   const answer = await handler(eventOf('/api/App', { headers: { 'x-reelay-origin': secret } }), {} as never);
   expect(answer.statusCode).toBe(200);
   const [, version] = /yt-dlp="([^"]+)"/.exec(String(answer.headers?.['x-tools'])) ?? [];
@@ -142,24 +142,22 @@ async function expectTools(world: World, secret: string): Promise<string | undef
 /** The edge function of a private instance reads a store with the hashes of its keys. */
 function expectAccessKeys(world: World): void {
   if (resourcesOf(world, 'Custom::AccessKeys').length === 0) return;
-  const [route] = resourcesOf(world, 'AWS::CloudFront::Function');
-  const { KeyValueStoreAssociations = [] } = (route?.properties.FunctionConfig ?? {}) as {
-    KeyValueStoreAssociations?: { KeyValueStoreARN: string }[];
-  };
-  const store = findResource(world, 'AWS::CloudFront::KeyValueStore', KeyValueStoreAssociations[0]?.KeyValueStoreARN);
+  const [association] = resourcesOf(world, 'AWS::CloudFront::Function').flatMap(
+    ({ properties }) => Object(properties.FunctionConfig).KeyValueStoreAssociations ?? [],
+  ) as { KeyValueStoreARN: string }[];
+  const store = findResource(world, 'AWS::CloudFront::KeyValueStore', association?.KeyValueStoreARN);
   const names = Object.keys(world.keyValueStores[store.key] ?? {});
   expect(names.filter((name) => name.startsWith('access-'))).toHaveLength(1);
 }
 
 async function expectStreamHost(world: World, clients: ScriptedClients): Promise<StackStatus['streamHost']> {
-  const [service] = resourcesOf(world, 'AWS::ECS::Service');
-  if (service) {
+  const [service, ...others] = resourcesOf(world, 'AWS::ECS::Service');
+  expect(others).toEqual([]);
+  if (service && isBalanced(service)) {
     const tasks = tasksOfService(world, service);
     expect(tasks.length).toBeGreaterThan(0);
     for (const { taskDefinitionArn } of tasks) expectTask(world, taskDefinitionArn);
-    expect(world.tasks.filter(({ startedBy, lastStatus }) => startedBy === 'wake' && lastStatus === 'RUNNING')).toEqual(
-      [],
-    );
+    expect(world.tasks.filter(({ lastStatus }) => lastStatus === 'RUNNING')).toEqual(tasks);
     return 'service';
   }
   await startHost(world, clients);
@@ -180,43 +178,34 @@ function expectDependencies(world: World, value: (name: string) => string | unde
   expect(Boolean(world.buckets[key]?.['current.json'])).toBe(pointerOf(world) !== undefined);
 }
 
-/** Wakes the on-demand stream host by the functions of the stack, and registers it at the edge. */
+/** Wakes the on-demand stream host by the function of the stack, whose task then ends as idle, and wakes it again. */
 export async function startHost(world: World, { ecs, ec2, keyValueStore }: ScriptedClients): Promise<void> {
-  const [wake, register] = ['wake', 'register'].map((name) => {
-    const found = serviceFunction(world, name);
-    return found ? environmentOf(found) : expect.fail(`No function ${name}`);
-  });
-  const cluster = { ecs, cluster: wake?.CLUSTER ?? '' };
-  const definition = wake?.TASK_DEFINITION ?? '';
-  const tasks = createStreamTasks(cluster);
-  const wakeHost = createWakeHost({
-    state: stateOf(() => world, wake?.TABLE_NAME),
-    tasks,
-    startHost: createStartHost({
-      ...cluster,
-      taskDefinition: definition,
-      containerName: wake?.CONTAINER_NAME ?? '',
-      subnets: wake?.SUBNETS?.split(',') ?? [],
-      securityGroup: wake?.SECURITY_GROUP ?? '',
-    }),
-    definition,
+  const found = serviceFunction(world, 'wake');
+  const {
+    CLUSTER = '',
+    SERVICE = '',
+    SECURITY_GROUP = '',
+    KEY_VALUE_STORE_ARN = '',
+  } = found ? environmentOf(found) : expect.fail('No function wake');
+  const service = createHostService({ ecs, cluster: CLUSTER, service: SERVICE });
+  const tell = createOnHostEvent({
+    service,
+    store: createHostStore({ client: keyValueStore, storeArn: KEY_VALUE_STORE_ARN, key: HOST_KEY }),
+    publicName: createPublicName(ec2, SECURITY_GROUP),
     log: silentLog,
   });
-  await wakeHost();
-  const handler = createRegister({
-    tasks: createStreamTasks({ ecs, cluster: register?.CLUSTER ?? '', family: register?.TASK_FAMILY }),
-    publicNames: createPublicNames(ec2),
-    store: createHostStore({ client: keyValueStore, storeArn: register?.KEY_VALUE_STORE_ARN ?? '', key: HOST_KEY }),
-    definition: register?.TASK_DEFINITION ?? '',
-    wakeAhead: wakeHost,
-    log: silentLog,
-  });
-  await handler({});
-  const running = world.tasks.filter(
-    ({ startedBy, desiredStatus }) => startedBy === 'wake' && desiredStatus === 'RUNNING',
-  );
-  expect(running.length).toBeGreaterThan(0);
-  for (const { taskDefinitionArn } of running) expectTask(world, taskDefinitionArn);
+  const secret = 'a-secret';
+  await service.wake();
+  await tell({ kind: 'serving', macAddress: '02:01', secret });
+  await tell({ kind: 'leaving', secret, isIdle: true });
+  expect(world.tasks).toEqual([]);
+  expect(await service.wake()).toBe('woken');
+  await tell({ kind: 'serving', macAddress: '02:02', secret });
+  expect(world.tasks).toHaveLength(1);
+  for (const { taskDefinitionArn, securityGroups } of world.tasks) {
+    expectTask(world, taskDefinitionArn);
+    expect(securityGroups).toEqual([SECURITY_GROUP]);
+  }
   const [store] = Object.values(world.keyValueStores);
-  expect(store?.host?.split('|')[0]).toContain('compute.example');
+  expect(store?.host?.split('|')[0]).toBe('02-02.compute.example');
 }

@@ -9,9 +9,8 @@ import {
   syncAccessKeys,
 } from '../../../lambdas/access-keys/index.ts';
 import { customResource } from '../../../lambdas/runtime/custom-resource.ts';
-import { createOriginSecret, createStopTasks } from '../../../lambdas/stream-host/custom-resources.ts';
-import { createStreamTasks } from '../../../lambdas/stream-host/stream-tasks.ts';
-import { createToolsLayer } from '../../../lambdas/tools-update/tools-layer.ts';
+import { createOriginSecret } from '../../../lambdas/stream-host/origin-secret.ts';
+import { provideTools, removeTools } from '../../../lambdas/tools-update/tools-layer.ts';
 import type { ScriptedClients } from './scripted-aws.ts';
 import { createToolsFixture, type Environment, environmentOf, stateOf } from './tools-fixture.ts';
 import { findResource, type World } from './world.ts';
@@ -97,8 +96,13 @@ const handlers: Readonly<
   'Custom::OriginSecret': (variables, current) =>
     createOriginSecret({ state: stateOf(current, variables.TABLE_NAME), log: silentLog }),
   'Custom::ToolsLayer': (variables, current, clients) => {
-    const { provide, remove } = createToolsLayer(createToolsFixture(current, clients, variables));
-    return customResource({ create: provide, update: provide, delete: remove, log: silentLog });
+    const parts = createToolsFixture(current, clients, variables);
+    return customResource({
+      physicalId: parts.layerName,
+      provide: ({ signal }) => provideTools(parts, signal).then(() => ({})),
+      remove: () => removeTools(parts),
+      log: silentLog,
+    });
   },
   'Custom::AccessKeys': (variables, _, { keyValueStore }) => {
     const options = {
@@ -110,23 +114,13 @@ const handlers: Readonly<
       }),
       log: silentLog,
     };
-    const provide = async () => {
-      await syncAccessKeys(options);
-      return { physicalId: 'access-keys' };
-    };
     return customResource({
-      create: provide,
-      update: provide,
-      delete: () => removeAccessKeys(options),
+      physicalId: 'access-keys',
+      provide: () => syncAccessKeys(options).then(() => ({})),
+      remove: () => removeAccessKeys(options),
       log: silentLog,
     });
   },
-  'Custom::StopTasks': (variables, _, { ecs }) =>
-    createStopTasks({
-      tasks: createStreamTasks({ ecs, cluster: variables.CLUSTER ?? '' }),
-      log: silentLog,
-      pollIntervalMs: 1,
-    }),
 };
 
 /** The effect of CDK's own functions. */

@@ -9,7 +9,8 @@ import {
   TooManyRequestsException,
 } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
-import { findResource, type ModelFunction, type World } from './world.ts';
+import { desiredCountOf, placeServiceTasks, tasksOfService } from './service-tasks.ts';
+import { findResource, type ModelFunction, type ModelResource, type World } from './world.ts';
 
 /** The parameters of all operations that the handlers call. */
 interface Input {
@@ -24,20 +25,15 @@ interface Input {
   readonly Content: { readonly S3Bucket: string; readonly S3Key: string };
   readonly Bucket: string;
   readonly Key: string;
+  readonly Prefix?: string;
   readonly Body: unknown;
   readonly Puts?: readonly { readonly Key: string; readonly Value: string }[];
   readonly Deletes?: readonly { readonly Key: string }[];
   readonly ChecksumSHA256?: string;
   readonly cluster: string;
-  readonly task: string;
-  readonly tasks: readonly string[];
-  readonly taskDefinition: string;
-  readonly desiredStatus: string;
-  readonly startedBy: string;
-  readonly overrides: unknown;
-  readonly networkConfiguration: {
-    readonly awsvpcConfiguration: { readonly subnets: string[]; readonly securityGroups: string[] };
-  };
+  readonly services?: readonly string[];
+  readonly service?: string;
+  readonly desiredCount: number;
   readonly Filters: readonly { readonly Values: readonly string[] }[];
   readonly KvsARN: string;
   readonly Value: string;
@@ -127,7 +123,6 @@ const lambdaAnswers: Answers = {
   DeleteLayerVersion: ({ LayerName, VersionNumber }, world) => {
     world.layers = world.layers.filter(({ name, number }) => name !== LayerName || number !== VersionNumber);
   },
-  GetFunction: (input, world) => ({ Configuration: configuration(input, world) }),
   GetFunctionConfiguration: (input, world) => configuration(input, world),
   UpdateFunctionConfiguration: (input, world) => {
     const found = functionOf(input, world);
@@ -212,66 +207,43 @@ const s3Answers: Answers = {
     const sha256 = Buffer.from(input.ChecksumSHA256 ?? '', 'base64').toString('hex');
     objectsOf(input, world)[input.Key] = { body: String(input.Body), sha256 };
   },
-  ListObjectsV2: (input, world) => ({ Contents: Object.keys(objectsOf(input, world)).map((Key) => ({ Key })) }),
+  ListObjectsV2: (input, world) => ({
+    Contents: Object.keys(objectsOf(input, world))
+      .filter((Key) => Key.startsWith(input.Prefix ?? ''))
+      .map((Key) => ({ Key })),
+  }),
   DeleteObject: (input, world) => {
     delete objectsOf(input, world)[input.Key];
   },
 };
 
+/** @throws Error without an active service of that name in the cluster */
+function serviceOf({ cluster, services = [], service = services[0] }: Input, world: World): ModelResource {
+  const found = Object.values(world.resources).find(
+    ({ type, properties }) =>
+      type === 'AWS::ECS::Service' && properties.ServiceName === service && properties.Cluster === cluster,
+  );
+  if (!found) throw missing(String(service));
+  return found;
+}
+
 const ecsAnswers: Answers = {
-  RunTask: (input, world) => {
-    const { taskDefinition, networkConfiguration, overrides, startedBy } = input;
-    const { subnets, securityGroups } = networkConfiguration.awsvpcConfiguration;
-    for (const subnet of subnets) findResource(world, 'AWS::EC2::Subnet', subnet);
-    for (const group of securityGroups) findResource(world, 'AWS::EC2::SecurityGroup', group);
-    const task = {
-      taskArn: `arn:task/${++world.counter}`,
-      taskDefinitionArn: findResource(world, 'AWS::ECS::TaskDefinition', taskDefinition).physicalId,
-      cluster: findResource(world, 'AWS::ECS::Cluster', input.cluster).physicalId,
-      subnets: subnets.slice(0, 1),
-      securityGroups,
-      startedBy,
-      overrides,
-      desiredStatus: 'RUNNING' as const,
-      lastStatus: 'RUNNING' as const,
-    };
-    world.tasks.push(task);
-    return { tasks: [{ taskArn: task.taskArn }], failures: [] };
+  DescribeServices: (input, world) => {
+    const found = serviceOf(input, world);
+    const runningCount = tasksOfService(world, found).length;
+    return { services: [{ status: 'ACTIVE', desiredCount: desiredCountOf(world, found), runningCount }] };
   },
-  ListTasks: ({ cluster, desiredStatus }, { tasks }) => ({
-    taskArns: tasks
-      .filter((task) => task.cluster === cluster && task.desiredStatus === desiredStatus)
-      .map(({ taskArn }) => taskArn),
-  }),
-  DescribeTasks: ({ tasks: arns }, { tasks }) => ({
-    tasks: tasks
-      .filter(({ taskArn }) => arns.includes(taskArn))
-      .map((task) => ({
-        ...task,
-        createdAt: new Date(0),
-        startedAt: new Date(0),
-        attachments: [
-          {
-            type: 'ElasticNetworkInterface',
-            details: [
-              { name: 'networkInterfaceId', value: `eni of ${task.taskArn}` },
-              { name: 'subnetId', value: task.subnets[0] },
-            ],
-          },
-        ],
-      })),
-  }),
-  StopTask: ({ task: arn }, { tasks }) => {
-    const task = tasks.find(({ taskArn }) => taskArn === arn);
-    if (task) Object.assign(task, { desiredStatus: 'STOPPED', lastStatus: 'STOPPED' });
+  UpdateService: (input, world) => {
+    const found = serviceOf(input, world);
+    world.desiredCounts[found.key] = input.desiredCount;
+    placeServiceTasks(world, found);
   },
 };
 
 const ec2Answers: Answers = {
   DescribeNetworkInterfaces: ({ Filters }) => ({
-    NetworkInterfaces: Filters.flatMap(({ Values }) => Values).map((id) => ({
-      NetworkInterfaceId: id,
-      Association: { PublicDnsName: `${id.replaceAll(/\W/g, '-')}.compute.example` },
+    NetworkInterfaces: Filters.slice(0, 1).map(({ Values: [address = ''] }) => ({
+      Association: { PublicDnsName: `${address.replaceAll(/\W/g, '-')}.compute.example` },
     })),
   }),
 };
@@ -291,6 +263,11 @@ const keyValueStoreAnswers: Answers = {
     for (const { Key, Value } of input.Puts ?? []) store[Key] = Value;
     for (const { Key } of input.Deletes ?? []) delete store[Key];
     return { ETag: JSON.stringify(store) };
+  },
+  GetKey: (input, world) => {
+    const Value = storeOf(input, world)[input.Key];
+    if (Value === undefined) throw missing(input.Key);
+    return { Value };
   },
   DescribeKeyValueStore: (input, world) => ({ ETag: JSON.stringify(storeOf(input, world)) }),
   PutKey: (input, world) => {

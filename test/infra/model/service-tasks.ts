@@ -3,6 +3,7 @@ import { findResource, type ModelResource, type World } from './world.ts';
 interface ServiceProperties {
   readonly Cluster: string;
   readonly TaskDefinition: string;
+  readonly LoadBalancers?: readonly unknown[];
   readonly NetworkConfiguration: {
     readonly AwsvpcConfiguration: { readonly Subnets: string[]; readonly SecurityGroups: string[] };
   };
@@ -11,12 +12,24 @@ interface ServiceProperties {
 /** Value of `startedBy` of the tasks of a service. */
 const startedByOf = ({ key }: ModelResource): string => `ecs-svc/${key}`;
 
-/** Runs a task of the current properties in each subnet, and stops those of former properties. */
+/** Whether a service is behind a load balancer, and scaled by AWS. */
+export const isBalanced = ({ properties }: Pick<ModelResource, 'properties'>): boolean =>
+  ((properties as unknown as ServiceProperties).LoadBalancers ?? []).length > 0;
+
+/** As last set, whatever was deployed since. A new service begins with one task, and auto scaling wants one in each subnet. */
+export function desiredCountOf({ desiredCounts }: World, { key, properties }: ModelResource): number {
+  const { NetworkConfiguration } = properties as unknown as ServiceProperties;
+  return (
+    desiredCounts[key] ?? (isBalanced({ properties }) ? NetworkConfiguration.AwsvpcConfiguration.Subnets.length : 1)
+  );
+}
+
+/** Runs as many tasks of the current properties as are wanted, and stops those of former properties. */
 export function placeServiceTasks(world: World, service: ModelResource): void {
   stopServiceTasks(world, service);
   const { Cluster, TaskDefinition, NetworkConfiguration } = service.properties as unknown as ServiceProperties;
   const { Subnets, SecurityGroups } = NetworkConfiguration.AwsvpcConfiguration;
-  for (const subnet of Subnets) {
+  for (const subnet of Subnets.slice(0, desiredCountOf(world, service))) {
     findResource(world, 'AWS::EC2::Subnet', subnet);
     world.tasks.push({
       taskArn: `arn:task/${++world.counter}`,

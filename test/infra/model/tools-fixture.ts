@@ -5,11 +5,10 @@ import { silentLog } from '../../../core/log/log.ts';
 import { createState } from '../../../core/state/create-state.ts';
 import type { StateStorage, StoredItem } from '../../../core/state/storage.ts';
 import { createArchive } from '../../../lambdas/tools-update/aws/archive.ts';
-import { createFunctionLayers } from '../../../lambdas/tools-update/aws/function-layers.ts';
 import { createCanary, createLiveFunction } from '../../../lambdas/tools-update/aws/functions.ts';
 import { createLayers } from '../../../lambdas/tools-update/aws/layers.ts';
+import type { ToolsUpdate } from '../../../lambdas/tools-update/create-tools-update.ts';
 import { readToolsEnvironment } from '../../../lambdas/tools-update/tools-environment.ts';
-import type { UpdateToolsDependencies } from '../../../lambdas/tools-update/types.ts';
 import type { Releases } from '../../../packages/yt-dlp-worker/src/yt-dlp/releases.ts';
 import type { ScriptedClients } from './scripted-aws.ts';
 import { findResource, type World } from './world.ts';
@@ -32,31 +31,27 @@ export function createToolsFixture(
   current: () => World,
   { lambda, s3 }: ScriptedClients,
   variables: Environment,
-): UpdateToolsDependencies & { readonly layerName: string } {
+): ToolsUpdate {
   const environment = readToolsEnvironment(variables);
-  const { bucket, layerName, architecture, canaryFunction, resolverFunction, asset, pinned } = environment;
-  const layersOf = (functionName: string) => createFunctionLayers({ client: lambda, functionName });
   const none = () => undefined;
   return {
+    ...environment,
     releases: createWorldReleases(current),
-    layers: createLayers({ client: lambda, layerName, bucket, architecture }),
-    archive: createArchive({ client: s3, bucket }),
-    canary: createCanary({ client: lambda, functionName: canaryFunction, layers: layersOf(canaryFunction) }),
+    layers: createLayers({ ...environment, client: lambda }),
+    archive: createArchive({ ...environment, client: s3 }),
+    canary: createCanary({ client: lambda, functionName: environment.canaryFunction }),
     resolver: createLiveFunction({
       client: lambda,
-      functionName: resolverFunction,
+      functionName: environment.resolverFunction,
       alias: 'live',
       provisioned: environment.provisioned,
-      latest: layersOf(resolverFunction),
     }),
     state: stateOf(current, environment.tableName),
     scratchDir: tmpdir(),
-    metrics: { updated: none, updateFailed: none, missing: none, maintained: none, age: none },
+    metrics: { updateFailed: none, missing: none, maintained: none, age: none },
     onStep: none,
     log: silentLog,
-    asset,
-    pinned,
-    layerName,
+    leaseSeconds: undefined,
   };
 }
 

@@ -41,7 +41,7 @@ describe('viewers during every moment of a deployment, its cleanup and its rollb
       'hobby',
       'team',
       oneFunction,
-      /^stream over the former .*: the address of no task/,
+      /^stream over the former .*: it has no origin stream/,
     ],
     [
       'one edge function for both modes',

@@ -13,8 +13,7 @@ interface Behaviour {
 interface Config {
   readonly CacheBehaviors: Behaviour[];
   readonly DefaultCacheBehavior: Behaviour;
-  readonly Origins: { readonly Id: string; readonly DomainName: unknown }[];
-  readonly OriginGroups?: { readonly Items: { Id: string; Members: { Items: { OriginId: string }[] } }[] };
+  readonly Origins: { readonly Id: string; readonly VpcOriginConfig?: object }[];
 }
 
 const KEY = 'AbCdEfGhIjKlMnOpQrStUvWxYz-_0123456';
@@ -80,12 +79,10 @@ async function failuresAt(change: Change, moment: Moment, choose: ReturnType<typ
     if (missing) fail(`the edge function lacks ${missing}`);
     for (const registration of kind === 'stream' ? [undefined, REGISTERED] : [undefined]) {
       const choice = await choose(String(source?.FunctionCode), uri, registration);
-      const group = config.OriginGroups?.Items.find(({ Id }) => Id === behaviour.TargetOriginId);
-      // A registered task is the first member of the group, whose second one serves without it.
-      const chosen = choice?.update ? group?.Members.Items[1]?.OriginId : choice?.id;
-      const origin = config.Origins.find(({ Id }) => Id === chosen);
-      if (!origin) fail(`it has no origin ${choice?.id ?? 'for a task'}`);
-      else if (origin.DomainName === 'asleep.invalid') fail('the address of no task was chosen');
+      const origin = config.Origins.find(({ Id }) => Id === (choice?.id ?? behaviour.TargetOriginId));
+      if (!origin) fail(`it has no origin ${choice?.id}`);
+      // An origin inside a network cannot be replaced by another.
+      else if (choice?.update && origin.VpcOriginConfig) fail('it has no origin for a task');
       else {
         const lacking = isMissing(origin) ?? lackingBehind(template, origin, exists, version);
         if (lacking) fail(`${origin.Id} lacks ${lacking}`);
@@ -106,7 +103,7 @@ function lackingBehind(
   const needed = Object.entries(template.Resources).filter(([, resource]) => {
     const { Type } = resource;
     if (named.includes('AWS::CloudFront::VpcOrigin')) return /^AWS::ECS::Service$|::Listener$/.test(Type);
-    return named.includes('AWS::Lambda::Url') && isCloudFrontPermission(resource);
+    return named.includes('AWS::Lambda::Url') && (isCloudFrontPermission(resource) || Type === 'AWS::ECS::Service');
   });
   return needed.find(([id]) => !exists(id, version))?.[0];
 }

@@ -40,7 +40,6 @@ interface ModelTask {
   readonly subnets: readonly string[];
   readonly securityGroups: readonly string[];
   readonly startedBy: string;
-  readonly overrides?: unknown;
   desiredStatus: 'RUNNING' | 'STOPPED';
   lastStatus: 'RUNNING' | 'STOPPED';
 }
@@ -70,6 +69,8 @@ export interface World {
   tables: Record<string, Record<string, StoredItem>>;
   keyValueStores: Record<string, Record<string, string>>;
   tasks: ModelTask[];
+  /** Of services whose count was set beside CloudFormation. */
+  desiredCounts: Record<string, number>;
   /** The newest release of yt-dlp; undefined: releases are unreachable. */
   newestRelease: string | undefined;
   /** Whether the cost guard keeps the resolver closed. */
@@ -90,6 +91,7 @@ export const createWorld = (newestRelease: string | undefined): World => ({
   tables: {},
   keyValueStores: {},
   tasks: [],
+  desiredCounts: {},
   newestRelease,
   isClosed: false,
   stack: EMPTY_STACK,
@@ -115,6 +117,7 @@ export function copyWorld(world: World): World {
     layers: [...world.layers],
     tables: structuredClone(world.tables),
     keyValueStores: copies(world.keyValueStores),
+    desiredCounts: { ...world.desiredCounts },
     tasks: world.tasks.map((task) => ({ ...task })),
     stack: { ...stack, resources: { ...stack.resources } },
     progress: progress && { ...progress, touched: [...progress.touched] },

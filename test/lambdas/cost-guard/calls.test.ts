@@ -7,9 +7,11 @@ import {
   createApiThrottle,
   createAwsCall,
   createConcurrencyLimit,
-  createEdgeFlag,
+  createEdgeSwitch,
+  createFirewallSwitch,
+  createHostLimit,
   createMetricReader,
-  createQueryApi,
+  createReservation,
 } from '../../../lambdas/cost-guard/index.ts';
 import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { listen } from '../../support/listen.ts';
@@ -30,7 +32,8 @@ async function startService(status: number, body: string) {
     response.writeHead(status).end(body);
   });
   const { url: endpoint } = closeAfterwards(await listen(server));
-  return { asked, call: createQueryApi(createAwsCall({ credentials: CREDENTIALS, endpoint })) };
+  const { config } = new LambdaClient({ region: 'eu-central-1', credentials: CREDENTIALS });
+  return { asked, call: createAwsCall(config, endpoint) };
 }
 
 describe('createMetricReader', () => {
@@ -86,25 +89,24 @@ describe('createMetricReader', () => {
   });
 });
 
-describe('createEdgeFlag', () => {
-  it('writes to the version that other writers have left, and gives up in the end', async () => {
-    const written: unknown[] = [];
-    let losses = 2;
-    const flag = createEdgeFlag('store', {
-      version: async () => `v${losses}`,
-      write: async (value, version) => {
-        written.push([value, version]);
-        return losses-- > 0 ? undefined : 'next';
+describe('createHostLimit', () => {
+  it('ends the registration of the stream host and stops it, once, while closed', async () => {
+    const done: unknown[] = [];
+    let isWanted = true;
+    const limit = createHostLimit({
+      store: { write: async (value) => `version ${done.push(['store', value])}` },
+      service: {
+        isWanted: async () => isWanted,
+        stop: async () => {
+          if (done.length === 1) throw new Error('Rate exceeded');
+          isWanted = false;
+          done.push('stop');
+        },
       },
     });
-    await flag.set(1_000);
-    expect(written).toEqual([
-      ['1000', 'v2'],
-      ['1000', 'v1'],
-      ['1000', 'v0'],
-    ]);
-    losses = 99;
-    await expect(flag.set(undefined)).rejects.toThrow('changed concurrently on every attempt');
+    const run = (isClosed: boolean) => limit(isClosed).catch((error: Error) => done.push(error.message));
+    for (const isClosed of [false, true, true, true, false]) await run(isClosed);
+    expect(done).toEqual([['store', undefined], 'Rate exceeded', ['store', undefined], 'stop']);
   });
 });
 
@@ -125,32 +127,46 @@ describe('createConcurrencyLimit', () => {
       world.reserved = wanted;
       return {} as never;
     };
-    return { world, changes, limit: createConcurrencyLimit({ lambda, functionName: 'f', limit: 8, log: silentLog }) };
+    return {
+      world,
+      changes,
+      lambda,
+      limit: createConcurrencyLimit({ lambda, functionName: 'f', limit: 8, log: silentLog }),
+    };
   }
 
   it('reserves the limit, 0 while closed, and the limit again', async () => {
     const { limit, changes } = createFixture();
-    for (const isClosed of [false, false, true, true, false, false]) await limit.apply(isClosed);
+    for (const isClosed of [false, false, true, true, false, false]) await limit(isClosed);
     expect(changes).toEqual([8, 0, 8]);
   });
 
   it('leaves a new account to its quota, closes it nevertheless, and opens it by reserving nothing', async () => {
     const { limit, changes } = createFixture({ quota: 0 });
-    for (const isClosed of [false, false, true, false, false]) await limit.apply(isClosed);
+    for (const isClosed of [false, false, true, false, false]) await limit(isClosed);
     expect(changes).toEqual([8, 0, undefined]);
   });
 
   it('opens a new account that an earlier process has closed', async () => {
     const { limit, changes, world } = createFixture({ quota: 0, reserved: 0 });
-    await limit.apply(false);
+    await limit(false);
     expect([changes, world.reserved]).toEqual([[8, undefined], undefined]);
+  });
+
+  it('keeps executions reserved while closed', async () => {
+    const { world, changes, lambda } = createFixture();
+    const reserve = createReservation({ lambda, functionName: 'f', limit: 2, log: silentLog });
+    for (const isClosed of [false, true, false]) await reserve(isClosed);
+    expect([changes, world.reserved]).toEqual([[2], 2]);
+    lambda.send = async () => Promise.reject(new Error('No answer'));
+    await expect(reserve(true)).rejects.toThrow('No answer');
   });
 
   it('fails for other errors', async () => {
     const lambda = new LambdaClient({ region: 'eu-central-1' });
     lambda.send = async () => Promise.reject(new Error('No answer'));
     const limit = createConcurrencyLimit({ lambda, functionName: 'f', limit: 8, log: silentLog });
-    await expect(limit.apply(true)).rejects.toThrow('No answer');
+    await expect(limit(true)).rejects.toThrow('No answer');
   });
 });
 
@@ -165,41 +181,90 @@ describe('createApiThrottle', () => {
     const changes: unknown[] = [];
     const call: AwsCall = async ({ method, path, body }) => {
       expect(path).toBe('/v2/apis/an-api/stages/%24default');
-      if (method === 'GET') return JSON.stringify(stage);
+      if (method === 'GET') return { text: JSON.stringify(stage) };
       changes.push(JSON.parse(body ?? ''));
-      return JSON.stringify(Object.assign(stage, changes.at(-1)));
+      return { text: JSON.stringify(Object.assign(stage, changes.at(-1))) };
     };
     return { stage, changes, call };
   };
-  const throttleOf = (call: AwsCall, log = silentLog) =>
+  const throttleOf = (call: AwsCall) =>
     createApiThrottle({
       call,
       region: 'eu-central-1',
       apiId: 'an-api',
       rates: { all: rates(10), resolves: rates(2) },
-      log,
     });
 
   it('admits nothing while closed, and what was deployed again', async () => {
     const { stage, changes, call } = createStage();
     const deployed = structuredClone(stage);
     const throttle = throttleOf(call);
-    for (const isClosed of [false, true, true]) await throttle.apply(isClosed);
+    for (const isClosed of [false, true, true]) await throttle(isClosed);
     expect(changes).toEqual([
       {
         defaultRouteSettings: { detailedMetricsEnabled: false, ...rates(0) },
         routeSettings: { 'ANY /api/Get': rates(0), 'ANY /mcp': rates(0) },
       },
     ]);
-    for (const isClosed of [false, false]) await throttle.apply(isClosed);
+    for (const isClosed of [false, false]) await throttle(isClosed);
     expect(changes).toHaveLength(2);
     expect(stage).toEqual(deployed);
   });
 
-  it('logs a failure: the rest is closed nevertheless', async () => {
-    const logged: string[] = [];
-    const log = { ...silentLog, error: (message: string) => void logged.push(message) };
-    await throttleOf(async () => Promise.reject(new Error('refused')), log).apply(true);
-    expect(logged).toEqual(['Failed to set the throttle of the API']);
+  it('fails where it is refused', () =>
+    expect(throttleOf(async () => Promise.reject(new Error('refused')))(true)).rejects.toThrow('refused'));
+});
+
+describe('createEdgeSwitch', () => {
+  const configOf = (isOn: boolean) =>
+    `<DistributionConfig><Logging><Enabled>false</Enabled></Logging><PriceClass>PriceClass_All</PriceClass><Enabled>${isOn}</Enabled></DistributionConfig>`;
+
+  it('changes whether the distribution is enabled, and nothing else of the version that it has read', async () => {
+    const changes: unknown[] = [];
+    let isOn = true;
+    const switchEdge = createEdgeSwitch({
+      distributionId: 'E1',
+      call: async ({ method, path, body, headers }) => {
+        if (method === 'GET') return { text: configOf(isOn), etag: 'a-version' };
+        changes.push([method, path, headers['if-match'], body]);
+        isOn = !isOn;
+        return { text: '' };
+      },
+    });
+    const hasChanged = [];
+    for (const wanted of [true, false, false, true]) hasChanged.push(await switchEdge(wanted));
+    expect(hasChanged).toEqual([false, true, false, true]);
+    const change = (to: boolean) => ['PUT', '/2020-05-31/distribution/E1/config', 'a-version', configOf(to)];
+    expect(changes).toEqual([change(false), change(true)]);
+  });
+
+  it('fails for an answer that it cannot read', () =>
+    expect(createEdgeSwitch({ distributionId: 'E1', call: async () => ({ text: '<html>' }) })(false)).rejects.toThrow(
+      'unexpected form',
+    ));
+});
+
+describe('createFirewallSwitch', () => {
+  it('blocks everything while closed, with its rules and bodies kept, and allows it again', async () => {
+    const kept = { Rules: [{ Name: 'Resolves' }], VisibilityConfig: {}, CustomResponseBodies: {} };
+    let WebACL: object = { ...kept, ARN: 'an-arn', Capacity: 9, DefaultAction: { Allow: {} } };
+    const changes: { LockToken: string; DefaultAction: object }[] = [];
+    const call: AwsCall = async ({ headers, body = '', region }) => {
+      expect(region).toBe('us-east-1');
+      const { Name, Id, Scope, ...input } = JSON.parse(body);
+      expect([Name, Id, Scope]).toEqual(['name', 'id', 'CLOUDFRONT']);
+      if (headers['x-amz-target']?.endsWith('.GetWebACL'))
+        return { text: JSON.stringify({ WebACL, LockToken: 'a-token' }) };
+      changes.push(input);
+      WebACL = { ...WebACL, ...input };
+      return { text: '{}' };
+    };
+    const firewall = 'arn:aws:wafv2:us-east-1:111111111111:global/webacl/name/id';
+    const limit = createFirewallSwitch({ call, firewall });
+    for (const isClosed of [false, true, true, false]) await limit(isClosed);
+    expect(changes).toEqual([
+      { ...kept, LockToken: 'a-token', DefaultAction: { Block: expect.anything() } },
+      { ...kept, LockToken: 'a-token', DefaultAction: { Allow: {} } },
+    ]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/index.ts';
-import type { GuardRecord, WatchedMetric } from '../../../core/spending/index.ts';
+import type { GuardEvent, GuardRecord, WatchedMetric } from '../../../core/spending/index.ts';
 import { createCostGuard } from '../../../lambdas/cost-guard/index.ts';
 
 const metric = (label: string, isDoor: boolean, isMetered = false): WatchedMetric => ({
@@ -16,13 +16,15 @@ const metric = (label: string, isDoor: boolean, isMetered = false): WatchedMetri
 });
 const NOON = Date.parse('2026-11-23T12:00:00Z');
 const ONE_O_CLOCK = NOON / 1000 + 3600;
+const NOTHING_SPENT = { values: { requests: [] as [number, number][], bytes: [] as [number, number][] } };
+const MIDNIGHT = ONE_O_CLOCK + 11 * 3600;
+const NEXT_DAY = { ...NOTHING_SPENT, now: MIDNIGHT * 1000 };
 
 /** A guard with caps of $2 an hour and $10 a day, and one dollar for each unit of its metrics. */
 function createFixture({
   email = true,
   failing = '',
   isMetered = false,
-  reserves = false,
   caps = { hour: 2, day: 10, month: 100 },
 } = {}) {
   const world = {
@@ -31,12 +33,25 @@ function createFixture({
     now: NOON,
     sentBytes: 0,
     failing,
+    failsLate: false,
+    afterRead: undefined as (() => Promise<unknown>) | undefined,
     storeArn: 'store-1',
+    /** Epoch seconds, as the edge reads it. */
+    flag: 0,
+    isLimited: false,
+    isOn: true,
   };
+  let revisions = 0;
   const done: unknown[] = [];
-  const act = (name: string, ...rest: unknown[]) => {
-    done.push([name, ...rest]);
-    if (world.failing === name) throw new Error(`${name} failed`);
+  const logged: string[] = [];
+  const counts: Record<string, number> = {};
+  /** Fails each call of the name, or with a number that call, and after its effect where it is late. */
+  const act = (name: string, argument: unknown, effect?: () => void) => {
+    done.push([name, argument]);
+    counts[name] = (counts[name] ?? 0) + 1;
+    const isFailing = [name, `${name} ${counts[name]}`].includes(world.failing);
+    if (!isFailing || world.failsLate) effect?.();
+    if (isFailing) throw new Error(`${name} failed`);
   };
   const guard = createCostGuard({
     watched: [metric('requests', true), metric('bytes', false, isMetered)],
@@ -48,24 +63,52 @@ function createFixture({
     },
     state: {
       countStreamBytes: async () => world.sentBytes,
-      getCostGuard: async () => world.record,
+      getCostGuard: async () => {
+        const { record } = world;
+        await world.afterRead?.();
+        return record;
+      },
       putCostGuard: async (record) => {
+        if (record.revision !== world.record.revision) return undefined;
+        const revision = String(++revisions);
+        const write = () => {
+          world.record = { ...record, revision };
+        };
         // What has been spent so far is no news.
-        const { closedUntil, flaggedIn } = world.record;
-        if (record.closedUntil !== closedUntil || record.flaggedIn !== flaggedIn) act('record', record.closedUntil);
-        world.record = record;
+        const { closedUntil, flaggedIn, isOff = false } = world.record;
+        const isNews =
+          record.closedUntil !== closedUntil || record.flaggedIn !== flaggedIn || (record.isOff ?? false) !== isOff;
+        if (isNews) act('record', [record.closedUntil, record.flaggedIn], write);
+        else write();
+        return revision;
       },
     },
     flag: {
       get storeArn() {
         return world.storeArn;
       },
-      set: async (until) => act('flag', until),
+      write: async (until) => {
+        act('flag', until === undefined ? undefined : Number(until), () => {
+          world.flag = Number(until ?? 0);
+        });
+        return 'a version';
+      },
     },
-    limits: [{ apply: async (isClosed) => act('limit', isClosed) }],
-    reservations: reserves ? [{ apply: async (isClosed) => act('reserve', isClosed) }] : [],
+    switchEdge: async (isOn) => {
+      const isChanged = world.isOn !== isOn;
+      act('switch', isOn, () => {
+        world.isOn = isOn;
+      });
+      return isChanged;
+    },
+    limits: [
+      async (isClosed) =>
+        act('limit', isClosed, () => {
+          world.isLimited = isClosed;
+        }),
+    ],
     notify: email ? async (subject) => act('mail', subject) : undefined,
-    log: silentLog,
+    log: { ...silentLog, error: (message: string) => void logged.push(message) },
     now: () => world.now,
   });
   const spend = (usd: number) => {
@@ -73,7 +116,7 @@ function createFixture({
     world.values.bytes.push([world.now / 1000, usd]);
   };
   const acts = () => done.splice(0).filter((each) => (each as string[])[0] !== 'read');
-  return { world, done, guard, spend, acts };
+  return { world, done, guard, spend, acts, logged, counts };
 }
 
 describe('the cost guard', () => {
@@ -101,9 +144,10 @@ describe('the cost guard', () => {
     spend(1);
     expect(await guard({})).toMatchObject({ closedUntil: '2026-11-23T13:00:00.000Z' });
     expect(acts()).toEqual([
+      ['record', [ONE_O_CLOCK, undefined]],
       ['flag', ONE_O_CLOCK],
       ['limit', true],
-      ['record', ONE_O_CLOCK],
+      ['record', [ONE_O_CLOCK, 'store-1']],
       ['mail', 'Reelay is closed: its spending limit is reached'],
     ]);
     await guard({});
@@ -143,7 +187,7 @@ describe('the cost guard', () => {
     expect(acts()).toEqual([
       ['flag', ONE_O_CLOCK],
       ['limit', true],
-      ['record', ONE_O_CLOCK],
+      ['record', [ONE_O_CLOCK, 'store-2']],
     ]);
     await guard({});
     expect(acts()).toEqual([['limit', true]]);
@@ -159,7 +203,7 @@ describe('the cost guard', () => {
     // The flag at the edge has ended by itself.
     expect(acts()).toEqual([
       ['limit', false],
-      ['record', undefined],
+      ['record', [undefined, undefined]],
       ['mail', 'Reelay is open again'],
     ]);
     await guard({});
@@ -173,9 +217,10 @@ describe('the cost guard', () => {
     acts();
     expect(await guard({ open: true })).toMatchObject({ closedUntil: null });
     expect(acts()).toEqual([
+      ['record', [ONE_O_CLOCK, undefined]],
       ['flag', undefined],
       ['limit', false],
-      ['record', undefined],
+      ['record', [undefined, undefined]],
       ['mail', 'Reelay is open again'],
     ]);
     world.now += 60_000;
@@ -185,14 +230,92 @@ describe('the cost guard', () => {
     expect(await guard({})).toMatchObject({ closedUntil: '2026-11-23T13:00:00.000Z' });
   });
 
-  it.each(['flag', 'limit', 'record'])('repeats all of it in the next minute when "%s" has failed', async (failing) => {
-    const { guard, spend, acts, world } = createFixture({ failing });
+  it('stays open by hand where a run has read before that it is closed', async () => {
+    const { guard, spend, world } = createFixture({ isMetered: true });
     spend(3);
-    await expect(guard({})).rejects.toThrow(`${failing} failed`);
-    acts();
-    world.failing = '';
     await guard({});
-    expect(acts().map((each) => (each as string[])[0])).toEqual(['flag', 'limit', 'record', 'mail']);
+    world.afterRead = () => {
+      world.afterRead = undefined;
+      return guard({ open: true });
+    };
+    await expect(guard({})).rejects.toThrow('Another run has written');
+    world.now += 60_000;
+    expect(await guard({})).toMatchObject({ closedUntil: null });
+    expect([world.flag, world.isLimited]).toEqual([0, false]);
+  });
+
+  it('says that it is closed once it is, by whichever run', async () => {
+    for (const failing of ['flag', 'limit', 'record']) {
+      const { guard, spend, acts, world } = createFixture({ failing });
+      spend(3);
+      await expect(guard({})).rejects.toThrow(`${failing} failed`);
+      // What can be closed is closed, for two minutes where it cannot be recorded.
+      expect(acts()).toContainEqual(['flag', failing === 'record' ? NOON / 1000 + 120 : ONE_O_CLOCK]);
+      expect(world.isLimited).toBe(failing !== 'limit');
+      world.failing = '';
+      await guard({});
+      const all = ['record', 'flag', 'limit', 'record', 'mail'];
+      // The limits are set by every run.
+      const expected = { record: all, flag: all.slice(1), limit: ['limit'] }[failing];
+      expect(acts().map((each) => (each as string[])[0])).toEqual(expected);
+    }
+  });
+
+  describe('whichever call fails, the runs of the next minutes make edge, limits and record agree', () => {
+    type Fixture = ReturnType<typeof createFixture>;
+    const close = async ({ guard, spend }: Fixture, usd: number) => {
+      spend(usd);
+      await guard({});
+    };
+    it.each<{ run: string; prepare: (fixture: Fixture) => unknown; event: GuardEvent }>([
+      { run: 'closes', prepare: ({ spend }) => spend(3), event: {} },
+      {
+        run: 'disables the distribution',
+        prepare: (fixture) => close(fixture, 3).then(() => fixture.spend(12)),
+        event: {},
+      },
+      {
+        run: 'opens at the end of the period',
+        prepare: (fixture) => close(fixture, 15).then(() => Object.assign(fixture.world, NEXT_DAY)),
+        event: {},
+      },
+      { run: 'opens by hand', prepare: (fixture) => close(fixture, 15), event: { open: true } },
+    ])('of a run that $run', async ({ prepare, event }) => {
+      const start = async () => {
+        const fixture = createFixture();
+        await prepare(fixture);
+        for (const name of Object.keys(fixture.counts)) fixture.counts[name] = 0;
+        return fixture;
+      };
+      const { guard, counts } = await start();
+      await guard(event);
+      const calls = Object.entries(counts).flatMap(([name, count]) =>
+        Array.from({ length: count }, (_, index) => `${name} ${index + 1}`),
+      );
+      expect(calls.length).toBeGreaterThan(3);
+      for (const failing of calls)
+        for (const failsLate of [false, true])
+          for (const goesOn of [false, true]) {
+            const { world, guard } = await start();
+            Object.assign(world, { failing, failsLate });
+            await guard(event).catch(() => undefined);
+            Object.assign(world, { failing: '', ...(!goesOn && NOTHING_SPENT) });
+            for (let minute = 0; minute < 3; minute++) {
+              world.now += 60_000;
+              await guard({});
+            }
+            const { record, flag, isLimited, isOn, now } = world;
+            const isClosed = (record.closedUntil ?? 0) > now / 1000;
+            const step = { failing, failsLate, goesOn };
+            expect({ step, isFlagged: flag > now / 1000, isLimited, isOn }).toEqual({
+              step,
+              isFlagged: isClosed,
+              isLimited: isClosed,
+              isOn: record.isOff !== true,
+            });
+            expect(isOn || isClosed).toBe(true);
+          }
+    });
   });
 
   it('closes until the end of the month at its cap, by what it has written on earlier days', async () => {
@@ -209,17 +332,45 @@ describe('the cost guard', () => {
     expect(await guard({})).toMatchObject({ closedUntil: null });
   });
 
-  it('reserves executions once, and tries again where that fails', async () => {
-    const { guard, acts, world } = createFixture({ reserves: true, failing: 'reserve' });
-    const eachMinute = [
-      ['limit', false],
-      ['reserve', false],
-    ];
+  it('disables the distribution once what the closed edge refuses has a price, until it opens', async () => {
+    const { guard, spend, acts, world, logged } = createFixture();
+    spend(10);
     await guard({});
-    expect(acts()).toEqual(eachMinute);
+    expect(acts()).not.toContainEqual(['switch', false]);
+    spend(5);
+    world.failing = 'switch';
+    await guard({});
+    expect(logged).toEqual(['Failed to switch the distribution']);
     world.failing = '';
+    expect(acts()).toEqual([
+      ['record', [MIDNIGHT, 'store-1']],
+      ['limit', true],
+      ['switch', false],
+    ]);
     await guard({});
-    expect(acts()).toEqual(eachMinute);
+    expect(acts()).toEqual([
+      ['limit', true],
+      ['switch', false],
+      ['mail', 'Reelay is off: requests that it refused have a price'],
+    ]);
+    await guard({});
+    expect(acts()).toEqual([
+      ['limit', true],
+      ['switch', false],
+    ]);
+    world.now += 86_400_000;
+    world.values = { requests: [], bytes: [] };
+    await guard({});
+    expect(acts()).toContainEqual(['switch', true]);
+  });
+
+  it('enables it when it is opened by hand', async () => {
+    const { guard, spend, acts } = createFixture();
+    spend(15);
+    await guard({});
+    acts();
+    await guard({ open: true });
+    expect(acts()).toContainEqual(['switch', true]);
     await guard({});
     expect(acts()).toEqual([['limit', false]]);
   });

@@ -33,15 +33,13 @@ const line = (name: string, unit: string, value: number, dimensions: Record<stri
 describe('createResolveMetrics and createToolMetrics', () => {
   it('write one line per metric with the stage, and the outcome where there is one', () => {
     const metrics = createResolveMetrics(STAGE);
-    metrics.resolved('not found', 12.5, 'gone');
-    metrics.resolved('resolved', 30);
+    metrics.resolved('not found', 'gone');
+    metrics.resolved('resolved');
     metrics.ytDlpMode('process-per-link');
     metrics.ytDlpMode('worker');
     expect(lines).toEqual([
       { ...line('Resolves', 'Count', 1, { Stage: STAGE, Outcome: 'not found' }), Problem: 'gone' },
-      line('ResolveMilliseconds', 'Milliseconds', 12.5, { Stage: STAGE }),
       line('Resolves', 'Count', 1, { Stage: STAGE, Outcome: 'resolved' }),
-      line('ResolveMilliseconds', 'Milliseconds', 30, { Stage: STAGE }),
       line('ProcessPerLink', 'Count', 1, { Stage: STAGE }),
       line('ProcessPerLink', 'Count', 0, { Stage: STAGE }),
     ]);
@@ -49,13 +47,11 @@ describe('createResolveMetrics and createToolMetrics', () => {
 
   it('record an update of the tools', () => {
     const metrics = createToolMetrics(STAGE);
-    metrics.updated();
     metrics.updateFailed();
     metrics.missing();
     metrics.maintained(4.5);
     metrics.age(26);
     expect(lines).toEqual([
-      line('ToolUpdated', 'Count', 1, { Stage: STAGE }),
       line('ToolUpdateFailed', 'Count', 1, { Stage: STAGE }),
       line('ToolsMissing', 'Count', 1, { Stage: STAGE }),
       line('MaintenanceSeconds', 'Seconds', 4.5, { Stage: STAGE }),
@@ -64,8 +60,8 @@ describe('createResolveMetrics and createToolMetrics', () => {
   });
 
   it('use the names that the dashboard queries', () => {
-    createResolveMetrics(STAGE).resolved('resolved', 1);
-    const [, schema, name] = /SEARCH\('\{([\w,]+)\} MetricName="(\w+)"/.exec(readFileSync(DASHBOARD, 'utf8')) ?? [];
+    createResolveMetrics(STAGE).resolved('resolved');
+    const [, schema, name] = /search\('([\w,]+)', '(\w+)'/.exec(readFileSync(DASHBOARD, 'utf8')) ?? [];
     const [namespace, ...dimensions] = schema?.split(',') ?? [];
     expect(lines[0]).toEqual(line(name ?? '', 'Count', 1, { Stage: STAGE, Outcome: 'resolved' }));
     expect(lines[0]).toMatchObject({
@@ -73,10 +69,9 @@ describe('createResolveMetrics and createToolMetrics', () => {
     });
   });
 
-  it.each(['ToolUpdateFailed', 'MaintenanceSeconds', 'ToolAgeHours', 'ResolveMilliseconds'] as const)(
+  it.each(['ToolUpdateFailed', 'MaintenanceSeconds', 'ToolAgeHours'] as const)(
     'write %s with the dimensions that alarms use',
     (name) => {
-      createResolveMetrics(STAGE).resolved('resolved', 1);
       const tools = createToolMetrics(STAGE);
       tools.updateFailed();
       tools.maintained(1);

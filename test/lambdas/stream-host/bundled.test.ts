@@ -9,7 +9,7 @@ import { eventOf } from '../fakes.ts';
 import { startOnDemandFixture } from './on-demand-fixture.ts';
 
 const run = promisify(execFile);
-const FUNCTIONS = ['wake', 'register', 'stop-tasks', 'origin-secret'];
+const FUNCTIONS = ['wake', 'origin-secret'];
 const RUNNER = join(import.meta.dirname, 'run-function.mjs');
 
 const dir = await temporaryFolder();
@@ -27,11 +27,7 @@ async function invoke(name: string, event: unknown, change: Readonly<Record<stri
     AWS_ENDPOINT_URL_DYNAMODB: fixture.table.endpoint,
     TABLE_NAME: fixture.table.name,
     CLUSTER: 'stream',
-    TASK_DEFINITION: 'stream-family',
-    TASK_FAMILY: 'stream-family',
-    WAKE_FUNCTION: 'wake',
-    CONTAINER_NAME: 'stream',
-    SUBNETS: 'subnet-1,subnet-2',
+    SERVICE: 'on-demand',
     SECURITY_GROUP: 'sg-1',
     KEY_VALUE_STORE_ARN: fixture.aws.storeArn,
     CORS_ALLOWED_ORIGINS: 'https://page.example',
@@ -50,22 +46,22 @@ describe('the bundled functions of the on-demand stream host', () => {
       statusCode: 503,
       headers: { 'retry-after': '45', 'access-control-allow-origin': 'https://page.example' },
     });
-    expect(await invoke('wake', { kind: 'ahead' })).toEqual({ woken: 'coming' });
+    expect(await invoke('wake', { kind: 'ahead' })).toEqual({ host: 'starting' });
     expect(await invoke('wake', eventOf('/api/Stream/Media/nothing'))).toMatchObject({ statusCode: 404 });
-    const [task] = fixture.aws.tasks;
-    if (!task) throw new Error('No task was started');
-    expect(fixture.aws.tasks).toHaveLength(1);
+    expect(fixture.aws.service.desiredCount).toBe(1);
 
-    fixture.aws.run(task, 'ec2-192-0-2-1.compute-1.amazonaws.com');
-    expect(await invoke('register', { detail: {} })).toEqual({ change: 'write' });
-    expect(fixture.aws.store.get('host')).toMatch(/^ec2-192-0-2-1\.compute-1\.amazonaws\.com\|[\w-]{43}\|\d+$/);
-    task.desiredStatus = 'STOPPED';
-    const { taskArn } = task;
-    expect(await invoke('register', { detail: { taskArn, desiredStatus: 'STOPPED' } })).toEqual({ change: 'delete' });
+    fixture.aws.names.set('02:01', 'ec2-192-0-2-1.compute-1.amazonaws.com');
+    const secret = 'a-secret';
+    const registered = await invoke('wake', { kind: 'serving', macAddress: '02:01', secret });
+    expect(registered).toEqual({ host: 'registered', version: expect.any(String) });
+    expect(fixture.aws.store.get('host')).toMatch(/^ec2-192-0-2-1\.compute-1\.amazonaws\.com\|a-secret\|\d+$/);
+    expect(await invoke('wake', { kind: 'leaving', secret, version: registered.version, isIdle: true })).toEqual({
+      host: 'left',
+    });
+    expect([fixture.aws.store.size, fixture.aws.service.desiredCount]).toEqual([0, 0]);
   });
 
   it.each(FUNCTIONS)('%s names the missing setting', async (name) => {
-    const missing = name === 'wake' || name === 'origin-secret' ? 'TABLE_NAME' : 'CLUSTER';
-    await expect(invoke(name, {}, { [missing]: '' })).rejects.toThrow(`${missing} must be set`);
+    await expect(invoke(name, {}, { TABLE_NAME: '' })).rejects.toThrow('TABLE_NAME must be set');
   });
 });

@@ -12,6 +12,8 @@ export interface HostProcess {
   readonly ended: Promise<number | string | null>;
   /** Advances the clock of the process by a minute. */
   passMinute(): void;
+  /** As ECS stops a task. */
+  terminate(): void;
   kill(): void;
   /** Ends the process and removes its files. */
   close(): Promise<void>;
@@ -20,7 +22,6 @@ export interface HostProcess {
 interface HostProcessOptions {
   /** The bundle of `STREAM_SERVICE`. */
   readonly program: string;
-  readonly secret: string;
   readonly table: { readonly endpoint: string; readonly name: string };
   /** `host:port` of the only source that it may read. */
   readonly source: string;
@@ -50,7 +51,6 @@ export async function startHostProcess(options: HostProcessOptions): Promise<Hos
       TOOLS_BUCKET: 'tools',
       AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9',
       TOOLS_DIR: dir,
-      ORIGIN_SECRET: options.secret,
       IDLE_MINUTES: '1',
       EGRESS_ALLOW: options.source,
       ...options.environment,
@@ -79,6 +79,7 @@ export async function startHostProcess(options: HostProcessOptions): Promise<Hos
       port,
       ended,
       passMinute: () => void child.kill('SIGUSR2'),
+      terminate: () => void child.kill('SIGTERM'),
       kill: () => void child.kill('SIGKILL'),
       close,
     };

@@ -35,7 +35,7 @@ function createFixture(invoke: (invocation: Invocation) => Promise<void> = async
   const handler = middy<Event, Result>()
     .use(middleware)
     .handler(async () => ({ ...answers }));
-  const ask = () => handler(eventOf('/api/Fetch/GetResource'), {} as never);
+  const ask = (path = '/api/Fetch/GetResource') => handler(eventOf(path), {} as never);
   return { answers, ask, logged, invocations };
 }
 
@@ -51,6 +51,12 @@ describe('wakeAhead', () => {
     answers.statusCode = 302;
     await ask();
     expect(invocations).toHaveLength(1);
+  });
+
+  it('does not wake it after a feed, which clients read every hour', async () => {
+    const { ask, invocations } = createFixture();
+    await ask('/API/Feed');
+    expect(invocations).toEqual([]);
   });
 
   it.each([204, 304, 400, 404, 405, 415, 500, 502, 503])('does not wake it after %d', async (statusCode) => {

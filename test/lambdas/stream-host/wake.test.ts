@@ -12,7 +12,7 @@ beforeEach(async () => {
 
 const MEDIA = `/api/Stream/Media/${mediaKey('audio')}`;
 const COMBINED = `/api/Stream/Combined/${combinedKey()}`;
-const runs = () => fixture.aws.calls.filter((call) => call === 'RunTask').length;
+const runs = () => fixture.aws.calls.filter((call) => call === 'UpdateService').length;
 const answered = ({ statusCode, headers, ...result }: Result) => ({
   status: statusCode,
   title: (jsonOf(result) as { title: string }).title,
@@ -38,31 +38,14 @@ describe('createWakeOnStream without a running host', () => {
         'content-type': 'application/json; charset=utf-8',
         'x-content-type-options': 'nosniff',
       });
-      expect(fixture.aws.tasks).toHaveLength(1);
+      expect(fixture.aws.service.desiredCount).toBe(1);
     },
   );
 
-  it('starts each host with its own secret', async () => {
-    const secrets = [];
-    for (const _ of [1, 2]) {
-      await fixture.wake(MEDIA);
-      const [task] = fixture.aws.tasks.slice(-1);
-      expect(task?.overrides).toEqual({
-        containerOverrides: [
-          { name: 'stream', environment: [{ name: 'ORIGIN_SECRET', value: expect.stringMatching(/^[\w-]{43}$/) }] },
-        ],
-      });
-      secrets.push(JSON.stringify(task?.overrides));
-      if (task) fixture.aws.stop(task, 'Idle');
-    }
-    expect(new Set(secrets).size).toBe(2);
-  });
-
   it('starts one host for concurrent requests', async () => {
     const results = await Promise.all(Array.from({ length: 8 }, () => fixture.wake(MEDIA)));
-    expect(results.map(answered)).toEqual(Array(8).fill(STARTING));
-    expect(fixture.aws.tasks).toHaveLength(1);
-    expect(runs()).toBe(1);
+    for (const result of results) expect(answered(result)).toMatchObject({ status: 503, title: STARTING.title });
+    expect(fixture.aws.service.desiredCount).toBe(1);
   });
 
   it.each([
@@ -118,7 +101,7 @@ describe('createWakeOnStream without a running host', () => {
   });
 
   it('starts a host ahead of a stream, without a key', async () => {
-    expect(await fixture.wakeAhead()).toEqual({ woken: 'coming' });
+    expect(await fixture.send({ kind: 'ahead' })).toEqual({ host: 'woken' });
     expect(answered(await fixture.wake(MEDIA))).toMatchObject({ title: 'Starting the stream host' });
     expect(runs()).toBe(1);
   });
@@ -156,103 +139,42 @@ describe('the progress of an archive while no host runs', () => {
 });
 
 describe('createWakeOnStream while a host starts', () => {
-  it('answers 503 with the activity and the remaining delay', async () => {
+  it('answers 503 with the activity and a delay, and changes nothing', async () => {
     await fixture.wake(MEDIA);
-    const [task] = fixture.aws.tasks;
-    fixture.pass(20);
-    if (task) task.lastStatus = 'PENDING';
-    expect(answered(await fixture.wake(MEDIA))).toEqual({ ...STARTING, retryAfter: '25' });
-    if (task) fixture.aws.run(task);
+    expect(answered(await fixture.wake(MEDIA))).toEqual({ ...STARTING, retryAfter: '15' });
+    fixture.aws.service.runningCount = 1;
     expect(answered(await fixture.wake(MEDIA))).toEqual({
       status: 503,
       title: 'Registering the stream host',
       retryAfter: '5',
     });
-    fixture.pass(60);
-    expect(answered(await fixture.wake(MEDIA))).toEqual({ status: 503, title: 'No Capacity', retryAfter: '10' });
     expect(runs()).toBe(1);
-  });
-
-  it('starts no second host when the lease expires during a slow start', async () => {
-    await fixture.wake(MEDIA);
-    fixture.pass(600);
-    expect(await fixture.state.getStreamTask()).toBeUndefined();
-    expect(answered(await fixture.wake(MEDIA))).toEqual({ ...STARTING, retryAfter: '5' });
-    expect(runs()).toBe(1);
-  });
-
-  it('replaces a stopped host once for concurrent requests', async () => {
-    await fixture.wake(MEDIA);
-    const [task] = fixture.aws.tasks;
-    if (task) fixture.aws.stop(task, 'Essential container in task exited');
-    const results = await Promise.all(Array.from({ length: 5 }, () => fixture.wake(MEDIA)));
-    expect(results.map(answered)).toEqual(Array(5).fill(STARTING));
-    expect(fixture.aws.tasks).toHaveLength(2);
-    expect(fixture.logged.filter((line) => line.includes('Essential container'))).toHaveLength(1);
   });
 });
 
 describe('createWakeOnStream when ECS fails', () => {
-  const unavailable = (retryAfter: string) => ({ status: 503, title: 'No Stream Host Available', retryAfter });
-  const fails = async () => answered(await fixture.wake(MEDIA));
+  const UNAVAILABLE = { status: 503, title: 'No Stream Host Available', retryAfter: '15' };
 
   it.each([
-    ['throttles', { type: 'ThrottlingException', message: 'Rate exceeded' }, '5'],
-    ['has no capacity', { type: 'ClientException', message: 'Capacity is unavailable at this time.' }, '30'],
-    ['reports a limit', { type: 'LimitExceededException', message: 'You’ve reached the limit on vCPUs' }, '30'],
-    [
-      'lists a failure',
-      { status: 200, type: '', body: { tasks: [], failures: [{ reason: 'Capacity is unavailable at this time' }] } },
-      '30',
-    ],
-    ['lists a missing resource', { status: 200, type: '', body: { failures: [{ reason: 'RESOURCE:ENI' }] } }, '5'],
-  ])('answers 503 when ECS %s, and the next request tries again', async (_, refusal, retryAfter) => {
-    fixture.aws.interfere = (operation) => (operation === 'RunTask' ? refusal : undefined);
-    expect(await fails()).toEqual(unavailable(retryAfter));
-    expect(await fixture.state.getStreamTask()).toBeUndefined();
+    ['throttles', { type: 'ThrottlingException', message: 'Rate exceeded' }],
+    ['denies', { type: 'AccessDeniedException', message: 'no ecs:UpdateService' }],
+    ['breaks the connection', 'hang up' as const],
+    ['has no service', { status: 200, type: '', body: { services: [] } }],
+    ['deletes the service', { status: 200, type: '', body: { services: [{ status: 'DRAINING' }] } }],
+  ])('answers 503 when it %s, logs why, and the next request tries again', async (_, refusal) => {
+    fixture.aws.interfere = () => refusal;
+    expect(answered(await fixture.wake(MEDIA))).toEqual(UNAVAILABLE);
+    expect(fixture.logged.join()).toMatch(/Rate exceeded|no ecs|socket|no active service on-demand/);
+    await expect(fixture.send({ kind: 'ahead' })).rejects.toThrow();
     fixture.aws.interfere = undefined;
-    expect(await fails()).toEqual(STARTING);
+    expect(answered(await fixture.wake(MEDIA))).toEqual(STARTING);
   });
 
-  it('starts no second host when only the response of RunTask was lost', async () => {
-    fixture.aws.interfere = (operation) => (operation === 'RunTask' ? 'answer is lost' : undefined);
-    expect(await fails()).toEqual(unavailable('5'));
-    // ECS does not list the task yet.
-    const [task] = fixture.aws.tasks.splice(0);
+  it('starts no second host when only the response of UpdateService was lost', async () => {
+    fixture.aws.interfere = (operation) => (operation === 'UpdateService' ? 'answer is lost' : undefined);
+    expect(answered(await fixture.wake(MEDIA))).toEqual(UNAVAILABLE);
     fixture.aws.interfere = undefined;
-    expect(await fails()).toMatchObject({ title: 'Starting the stream host' });
-    if (task) fixture.aws.tasks.push(task);
-    fixture.pass(61);
-    expect(await fails()).toMatchObject({ title: 'Starting the stream host' });
-    expect(runs()).toBe(1);
-  });
-
-  it('answers 503 when tasks cannot be listed', async () => {
-    fixture.aws.interfere = () => 'hang up';
-    expect(await fails()).toEqual(unavailable('5'));
-    expect(await fixture.state.getStreamTask()).toBeUndefined();
-  });
-
-  it('answers 500 and releases the lease when access is denied', async () => {
-    const forbidden = { type: 'AccessDeniedException', message: 'no ecs:RunTask' };
-    fixture.aws.interfere = (operation) => (operation === 'RunTask' ? forbidden : undefined);
-    expect(await fails()).toMatchObject({ status: 500 });
-    expect(fixture.logged.join()).toContain('no ecs:RunTask');
-    expect(await fixture.state.getStreamTask()).toBeUndefined();
-    await expect(fixture.wakeAhead()).rejects.toThrow('no ecs:RunTask');
-  });
-
-  it('answers 500 for a permanent failure of RunTask', async () => {
-    const inactive = { status: 200, type: '', body: { failures: [{ reason: 'INACTIVE', detail: 'no such cluster' }] } };
-    fixture.aws.interfere = (operation) => (operation === 'RunTask' ? inactive : undefined);
-    expect(await fails()).toMatchObject({ status: 500 });
-    expect(fixture.logged.join()).toContain('INACTIVE: no such cluster');
-    expect(await fixture.state.getStreamTask()).toBeUndefined();
-  });
-
-  it('reports a refused wake-up ahead of a stream without failing', async () => {
-    const full = { type: 'ClientException', message: 'Capacity is unavailable' };
-    fixture.aws.interfere = (operation) => (operation === 'RunTask' ? full : undefined);
-    expect(await fixture.wakeAhead()).toEqual({ woken: 'refused' });
+    expect(answered(await fixture.wake(MEDIA))).toMatchObject({ title: STARTING.title });
+    expect(fixture.aws.service.desiredCount).toBe(1);
   });
 });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createToolsLayer } from '../../../lambdas/tools-update/tools-layer.ts';
+import { provideTools } from '../../../lambdas/tools-update/tools-layer.ts';
 import { updateTools } from '../../../lambdas/tools-update/update-tools.ts';
 import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { zip } from '../../yt-dlp-worker/zip.ts';
@@ -43,7 +43,6 @@ const isInPlace = async (version: string) => {
 const failsWith = async (reason: RegExp) => {
   await expect(fixture.update()).rejects.toThrow(reason);
   expect(fixture.figures.at(-1)).toBe('failed');
-  expect(fixture.figures).not.toContain('updated');
   await isInPlace(OLD);
 };
 const goesOn = async () => {
@@ -90,9 +89,7 @@ describe('updateTools with failures of AWS', () => {
 
   it('deploys, rolls back and updates untried while the cost guard keeps the resolver closed', async () => {
     lambda.throttledBy = 'ReservedFunctionConcurrentInvocationLimitExceeded';
-    const { LAYER_NAME: layerName = '' } = fixture.environment;
-    for (const _ of ['update', 'rollback'])
-      await createToolsLayer({ ...fixture.assemble(), layerName }).provide(new AbortController());
+    for (const _ of ['update', 'rollback']) await provideTools(fixture.assemble(), new AbortController().signal);
     await isInPlace(NEW);
     await release('2026.11.25');
     expect(await fixture.update()).toEqual({ outcome: 'updated', version: '2026.11.25' });
@@ -119,7 +116,7 @@ describe('updateTools with failures of AWS', () => {
 
   it('keeps the former version after persistent conflicts', async () => {
     lambda.fail('PUT resolver', ...Array<typeof CONFLICT>(5).fill(CONFLICT));
-    await failsWith(/was changed concurrently 5 times/);
+    await failsWith(/ResourceConflict/);
     await goesOn();
   });
 
@@ -172,7 +169,7 @@ describe('updateTools with failures of AWS', () => {
   it('times out when the update of the canary does not complete', async () => {
     lambda.endChange('canary', { status: 'Successful', looks: 100_000 });
     const { canary } = fixture.assemble();
-    await expect(canary.try(fixture.others[0], AbortSignal.timeout(200))).rejects.toThrow(/abort/i);
+    await expect(canary(fixture.others[0], AbortSignal.timeout(200))).rejects.toThrow(/abort/i);
   });
 
   it('restores the previous version of the resolver when the pointer cannot be moved', async () => {
@@ -199,7 +196,7 @@ describe('provisioned concurrency', () => {
   /** One deployment that wants as many environments. */
   const deploy = (provisioned: number) => {
     Object.assign(fixture.environment, { RESOLVER_PROVISIONED: String(provisioned) });
-    return createToolsLayer({ ...fixture.assemble(), layerName: 'x' }).provide(new AbortController());
+    return provideTools(fixture.assemble(), new AbortController().signal);
   };
 
   it('is what the last deployment wants, and survives updates', async () => {

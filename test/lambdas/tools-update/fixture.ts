@@ -9,10 +9,10 @@ import { CreateBucketCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/cl
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import { silentLog } from '../../../core/log/log.ts';
 import type { State } from '../../../core/state/state.ts';
+import type { Pointer } from '../../../lambdas/tools-update/aws/index.ts';
+import type { Step, ToolsUpdate } from '../../../lambdas/tools-update/create-tools-update.ts';
 import { createToolsUpdate } from '../../../lambdas/tools-update/create-tools-update.ts';
 import { type RollBackOutcome, rollBack } from '../../../lambdas/tools-update/roll-back.ts';
-import { readToolsEnvironment } from '../../../lambdas/tools-update/tools-environment.ts';
-import type { Pointer, Step, UpdateToolsDependencies } from '../../../lambdas/tools-update/types.ts';
 import { installMissingTools, type UpdateOutcome, updateTools } from '../../../lambdas/tools-update/update-tools.ts';
 import { createReleases } from '../../../packages/yt-dlp-worker/src/yt-dlp/releases.ts';
 import { closeAfterwards } from '../../support/close-afterwards.ts';
@@ -127,10 +127,8 @@ export async function createFixture({
   const steps: Step[] = [];
   const egress = createEgress({ allow: [pages.host] });
   const assemble = () => {
-    const created = createToolsUpdate({
-      environment: readToolsEnvironment(environment),
+    const created = createToolsUpdate(environment, {
       metrics: {
-        updated: () => figures.push('updated'),
         updateFailed: () => figures.push('failed'),
         missing: () => figures.push('missing'),
         maintained: () => figures.push('maintained'),
@@ -173,7 +171,7 @@ export async function createFixture({
  * A resolver that works and reports the release of its layer: moto cannot answer by the version that is invoked, and has no
  * provisioned concurrency.
  */
-function withCheck(parts: UpdateToolsDependencies, FunctionName: string): UpdateToolsDependencies {
+function withCheck(parts: ToolsUpdate, FunctionName: string): ToolsUpdate {
   const lambda = new LambdaClient();
   const check = async (Qualifier: string) => {
     const { Layers = [] } = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName, Qualifier }));

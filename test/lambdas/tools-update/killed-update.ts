@@ -6,7 +6,6 @@ import { readFileSync } from 'node:fs';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import { silentLog } from '../../../core/log/log.ts';
 import { createToolsUpdate } from '../../../lambdas/tools-update/create-tools-update.ts';
-import { readToolsEnvironment } from '../../../lambdas/tools-update/tools-environment.ts';
 import { updateTools } from '../../../lambdas/tools-update/update-tools.ts';
 import { createReleases } from '../../../packages/yt-dlp-worker/src/yt-dlp/releases.ts';
 import { createPatientState } from './patient-state.ts';
@@ -14,9 +13,8 @@ import { createPatientState } from './patient-state.ts';
 const [fatal, url = '', keyFile = ''] = process.argv.slice(2);
 const egress = createEgress({ allow: [new URL(url).host] });
 const ignore = () => undefined;
-const parts = createToolsUpdate({
-  environment: readToolsEnvironment(process.env),
-  metrics: { updated: ignore, updateFailed: ignore, missing: ignore, maintained: ignore, age: ignore },
+const parts = createToolsUpdate(process.env, {
+  metrics: { updateFailed: ignore, missing: ignore, maintained: ignore, age: ignore },
   log: silentLog,
   releases: createReleases({
     channel: 'stable',

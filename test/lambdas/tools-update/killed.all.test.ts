@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Step } from '../../../lambdas/tools-update/types.ts';
+import type { Step } from '../../../lambdas/tools-update/create-tools-update.ts';
 import { bundleProgram } from '../../support/bundle-program.ts';
 import { zip } from '../../yt-dlp-worker/zip.ts';
 import { ASSET, createFixture, type ToolsUpdateFixture, useReleases } from './fixture.ts';

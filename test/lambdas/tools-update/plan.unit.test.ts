@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import type { LayerVersion, Pointer } from '../../../lambdas/tools-update/aws/index.ts';
 import {
   archiveKey,
   describeLayer,
   findInUse,
   getAgeInHours,
   listPublished,
-  type PruningOptions,
   planPruning,
   replaceLayer,
   selectRelease,
 } from '../../../lambdas/tools-update/plan.ts';
-import type { LayerVersion, Pointer } from '../../../lambdas/tools-update/types.ts';
 
 const ASSET = 'yt-dlp_linux.zip';
 const SHA = 'ab'.repeat(32);
@@ -43,9 +42,12 @@ describe('replaceLayer', () => {
 });
 
 describe('listPublished', () => {
-  it('sorts by release, then by layer version, newest first', () => {
-    const versions = [layer(4, '2026.11.01'), layer(3, '2026.11.20'), layer(2, '2026.8.19'), layer(1, '2026.11.20')];
-    expect(listPublished(versions, ASSET).map(({ number }) => number)).toEqual([3, 1, 4, 2]);
+  it('reads the releases of layer versions', () => {
+    const versions = [layer(2, '2026.11.20'), layer(1, '2026.8.19')];
+    expect(listPublished(versions, ASSET)).toEqual([
+      { ...versions[0], version: '2026.11.20', sha256: SHA },
+      { ...versions[1], version: '2026.8.19', sha256: SHA },
+    ]);
   });
 
   it('leaves out layers for other architectures and with other descriptions', () => {
@@ -73,11 +75,6 @@ describe('findInUse', () => {
 
 describe('selectRelease', () => {
   const [early, late] = ['2026.11.01', '2026.11.20'];
-  const published = (...versions: string[]) =>
-    listPublished(
-      versions.map((version, index) => layer(index, version)),
-      ASSET,
-    );
   it.each([
     ['the newest, at the start', late, [], undefined, late],
     ['the newest, when it is newer than the one in use', late, [early], early, late],
@@ -86,8 +83,9 @@ describe('selectRelease', () => {
     ['what an earlier run has published, when the newest is unknown', undefined, [late, early], early, late],
     ['the newest, when an earlier run has published an older one', late, [early], undefined, late],
     ['nothing, when nothing is known', undefined, [], undefined, undefined],
-  ])('returns %s', (_, newest, layers, inUse, expected) => {
-    expect(selectRelease(newest, published(...layers), inUse ? { version: inUse } : undefined)).toBe(expected);
+  ])('returns %s', (_, newest, published, inUse, expected) => {
+    const known = [...(newest ? [newest] : []), ...published];
+    expect(selectRelease(known, inUse ? { version: inUse } : undefined)).toBe(expected);
   });
 });
 
@@ -95,43 +93,24 @@ describe('planPruning', () => {
   const key = (version: string) => archiveKey(version, ASSET);
   const days = ['01', '02', '03', '04', '05'].map((day) => `2026.11.${day}`);
   const versions = days.map((version, index) => layer(index + 1, version));
+  const removed = (inUse: Pointer, more: readonly LayerVersion[] = [], keys = days.map(key)) => {
+    const old = planPruning([...versions, ...more], keys, inUse);
+    return { layers: old.layers.map(({ number }) => number), keys: old.keys };
+  };
+  const inUse = { ...pointerTo(4, '2026.11.04'), previous: pointerTo(3, '2026.11.03') };
 
-  const prune = (options: Omit<PruningOptions, 'asset' | 'deployed'> & { deployed?: string[] }) =>
-    planPruning({ asset: ASSET, deployed: [], ...options });
-
-  it('keeps the release in use and the two before it', () => {
-    const { layers, keys } = prune({ versions, keys: days.map(key), inUse: pointerTo(5, '2026.11.05') });
-    expect(layers).toEqual([1, 2]);
-    expect(keys).toEqual(days.slice(0, 2).map(key));
+  it('keeps the release in use and the one before it, and removes newer ones, which did not work', () => {
+    expect(removed(inUse)).toEqual({ layers: [1, 2, 5], keys: ['01', '02', '05'].map((day) => key(`2026.11.${day}`)) });
   });
 
-  it('removes newer releases than the one in use, which did not work', () => {
-    const { layers, keys } = prune({ versions, keys: days.map(key), inUse: pointerTo(4, '2026.11.04') });
-    expect(layers).toEqual([1, 5]);
-    expect(keys).toEqual([key('2026.11.01'), key('2026.11.05')]);
+  it('keeps the release in use alone when there was none before it', () => {
+    expect(removed(pointerTo(4, '2026.11.04')).layers).toEqual([1, 2, 3, 5]);
   });
 
   it('removes duplicates, layers for other architectures and unknown keys', () => {
-    const more = [layer(6, '2026.11.05'), layer(7, '2026.11.04', 'other.zip'), { ...layer(8, 'x'), description: '' }];
-    const keys = [key('2026.11.05'), archiveKey('2026.11.04', 'other.zip'), 'releases/stray'];
-    const old = prune({ versions: [...versions.slice(3), ...more], keys, inUse: pointerTo(5, '2026.11.05') });
-    expect(old).toEqual({ layers: [6, 7, 8], keys: keys.slice(1) });
-  });
-
-  it('keeps deployed layer versions but not their archives', () => {
-    const arn = layer(1, '2026.11.01').arn;
-    const { layers, keys } = prune({
-      versions,
-      keys: days.map(key),
-      inUse: pointerTo(5, '2026.11.05'),
-      deployed: [arn, 'gone'],
-    });
-    expect(layers).toEqual([2]);
-    expect(keys).toEqual(days.slice(0, 2).map(key));
-  });
-
-  it('keeps keys that are not archives', () => {
-    expect(prune({ versions, keys: ['current.json'], inUse: pointerTo(5, '2026.11.05') }).keys).toEqual([]);
+    const more = [layer(6, '2026.11.04'), layer(7, '2026.11.04', 'other.zip'), { ...layer(8, 'x'), description: '' }];
+    const keys = [key('2026.11.04'), archiveKey('2026.11.04', 'other.zip'), 'releases/stray'];
+    expect(removed(inUse, more, keys)).toEqual({ layers: [1, 2, 5, 6, 7, 8], keys: keys.slice(1) });
   });
 });
 

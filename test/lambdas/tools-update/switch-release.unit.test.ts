@@ -1,15 +1,16 @@
 import { expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
+import type { Pointer } from '../../../lambdas/tools-update/aws/index.ts';
+import type { ToolsUpdate } from '../../../lambdas/tools-update/create-tools-update.ts';
 import { switchRelease } from '../../../lambdas/tools-update/switch-release.ts';
-import type { LiveFunction, Pointer, UpdateToolsDependencies } from '../../../lambdas/tools-update/types.ts';
 
 const LINKS = ['https://site.example/watch'];
 const next = { version: '2026.11.20', layerVersionArn: 'arn:layer:2' } as Pointer;
 
 /** Switches from a live version, and returns the links that the new version was asked for. */
-async function linksAsked(live: Awaited<ReturnType<LiveFunction['read']>>) {
+async function linksAsked(live: Awaited<ReturnType<ToolsUpdate['resolver']['read']>>) {
   const asked: (readonly string[])[] = [];
-  const parts: Partial<UpdateToolsDependencies> = {
+  const parts: Partial<ToolsUpdate> = {
     resolver: {
       read: async () => live,
       publish: async () => '2',
@@ -20,17 +21,19 @@ async function linksAsked(live: Awaited<ReturnType<LiveFunction['read']>>) {
       switchTo: async () => undefined,
       provision: async () => undefined,
     },
-    archive: { movePointer: async () => undefined } as unknown as UpdateToolsDependencies['archive'],
+    archive: { movePointer: async () => undefined } as unknown as ToolsUpdate['archive'],
     state: {
       takeMaintenance: async () => true,
       endMaintenance: async () => undefined,
-    } as unknown as UpdateToolsDependencies['state'],
-    metrics: { maintained: () => undefined } as unknown as UpdateToolsDependencies['metrics'],
+      getTools: async () => undefined,
+      putTools: async () => undefined,
+    } as unknown as ToolsUpdate['state'],
+    metrics: { maintained: () => undefined, age: () => undefined } as unknown as ToolsUpdate['metrics'],
     canaryLinks: LINKS,
     onStep: () => undefined,
     log: silentLog,
   };
-  await switchRelease(next, parts as UpdateToolsDependencies, new AbortController().signal);
+  await switchRelease(next, parts as ToolsUpdate, new AbortController().signal);
   return asked;
 }
 

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import type { SegmentedSource, Source } from '@reelay/source';
 import { describe, expect, it } from 'vitest';
 import { createFfmpegInputServer } from '../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
-import type { SegmentedSource, Source } from '../../../stream-service/source/source.ts';
 import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { sendRequest } from '../../support/request.ts';
 import { failingSource, openResponse, until } from '../fixture.ts';
@@ -38,9 +38,8 @@ describe('createFfmpegInputServer', () => {
     const segments = (stream: () => Readable): SegmentedSource => ({
       needsRemux: true,
       size: undefined,
-      isSeekable: true,
       durationSeconds: 10,
-      readFrom: () => ({ stream: stream(), startSeconds: 0 }),
+      readAll: stream,
       close: () => undefined,
     });
 

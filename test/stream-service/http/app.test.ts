@@ -1,7 +1,9 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
+import { problems } from '../../../core/api/problem.ts';
 import { StateUnavailable } from '../../../core/errors/errors.ts';
+import { silentLog } from '../../../core/log/index.ts';
 import { sendRequest } from '../../support/request.ts';
 import { mediaKey, renditionOf, resourceOf, startService, trackOf } from '../fixture.ts';
 import { fileSource } from '../outputs/encode/mp3/fixture.ts';
@@ -104,6 +106,22 @@ describe('an unavailable state table', () => {
     const state = { touchResource: throttle, putExactSize: throttle, putAttachment: throttle };
     const throttled = await startService(resource, { file: source() }, { state });
     expect((await sendRequest(throttled.url + media)).status).toBe(200);
+  });
+});
+
+describe('a failed stream', () => {
+  it('is logged with its site and format', async () => {
+    const lines: [message: string, fields: object | undefined][] = [];
+    const log = { ...silentLog, warn: (message: string, fields?: object) => void lines.push([message, fields]) };
+    const resource = resourceOf([trackOf('file')], { renditions: [{ ...renditionOf(['file']), label: '720p' }] });
+    const failing = await startService(resource, { file: () => Promise.reject(problems.fetchFailed()) }, { log });
+    expect((await sendRequest(failing.url + media)).status).toBe(502);
+    expect(lines).toMatchObject([
+      [
+        'Opening a stream failed',
+        { status: 502, site: 'site.example', format: '720p', route: '/api/Stream/Media/:key' },
+      ],
+    ]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { NotDeliverable, NotFound } from '../../../core/errors/errors.ts';
 import type { Resolved } from '../../../core/resolve/index.ts';
-import type { OpenSource } from '../../../stream-service/source/source.ts';
+import type { OpenSource } from '../../../stream-service/source/open-source.ts';
 import { sendRequest } from '../../support/request.ts';
 import { trackOf } from '../fixture.ts';
 import { BYTES_PER_ENTRY, extract, THREE, URL_OF_LIST, useArchives } from './archive-fixture.ts';

@@ -86,7 +86,7 @@ describe('the progress of an archive', () => {
     source.fail();
     const { names, index } = await extract((await archive).body);
     expect([names.length, index.includes('MISSING: Failed after')]).toEqual([2, true]);
-    const done = { state: 'done', total: 2, completed: 1, current: null, skipped: 1 };
+    const done = { state: 'done', total: 2, completed: 1, current: null, skipped: 1, missingEntries: ['Two'] };
     expect([await early.ended, await late.ended]).toEqual([done, done]);
   });
 
@@ -116,13 +116,14 @@ describe('the progress of an archive', () => {
     expect(unrelated()).not.toContain('Secret');
   });
 
-  it('counts what is missing as skipped', async () => {
-    const { url, baseUrl } = await start([{ isUnstored: true }, {}]);
+  it('counts what is missing as skipped, and names it', async () => {
+    const { url, baseUrl } = await start([{ isUnstored: true, title: 'Gone' }, {}]);
     const { opened, ended } = follow(progressOf(baseUrl));
     await opened;
     const { body } = await sendRequest(url(EVERY));
     expect((await extract(body)).index).toContain('MISSING');
-    expect(await ended).toMatchObject({ state: 'done', total: 2, completed: 1, skipped: 1 });
+    const missingEntries = ['Gone'];
+    expect(await ended).toMatchObject({ state: 'done', total: 2, completed: 1, skipped: 1, missingEntries });
   });
 
   it('fails when nothing can be sent, and when the client of the archive leaves', async () => {

@@ -1,5 +1,6 @@
 import { open, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { FileSource } from '@reelay/source';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { storedBytes } from '../../../packages/seekable-media/src/zip/stored-blocks.ts';
@@ -9,7 +10,7 @@ import {
   localHeader,
   zipBytes,
 } from '../../../packages/seekable-media/src/zip/zip-records.ts';
-import type { FileSource, OpenSource } from '../../../stream-service/source/source.ts';
+import type { OpenSource } from '../../../stream-service/source/open-source.ts';
 import { runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { isThere } from '../../support/on-path.ts';
 import { openResponse, sendRequest } from '../../support/request.ts';

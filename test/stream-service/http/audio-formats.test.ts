@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Track } from '../../../core/state/resource.ts';
 import { mp4Tags } from '../../../packages/seekable-media/src/mp4-tags/mp4-tags.ts';
 import { madeFile } from '../../origin/media.ts';
-import { inspect, packetsOf, probe, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
+import { inspect, packetsOf, probe, probeBody, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { expectSeekable } from '../../support/seekable.ts';
 import { combinedKey, mediaKey, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
@@ -123,7 +123,7 @@ describe('?format=', () => {
       const { body } = await get('audio', 'format=wav&start=12&end=26.4');
       expect(body.length).toBe(44 + 14.4 * 48_000 * 4);
       expect(body.subarray(44).equals(whole.subarray(44 + 12 * 192_000, 44 + 26.4 * 192_000))).toBe(true);
-      expect((await inspect(body, '.wav')).durationSeconds).toBeCloseTo(14.4, 3);
+      expect((await probeBody(body, '.wav')).durationSeconds).toBeCloseTo(14.4, 3);
       const rest = await get('audio', 'format=wav&start=29.99');
       expect(rest.body.subarray(44).equals(whole.subarray(44 + 1249 * 4608))).toBe(true);
     });
@@ -149,12 +149,12 @@ describe('?format=', () => {
     it('of AAC outside of MP4 is sent from the beginning', async () => {
       const { status, headers, body } = await get('adts', 'format=m4a', { range: 'bytes=5-9' });
       expect([status, headers['content-type'], headers['accept-ranges']]).toEqual([200, 'audio/mp4', 'none']);
-      expect((await inspect(body, '.m4a')).codecs).toEqual(['aac']);
+      expect((await probeBody(body, '.m4a')).codecs).toEqual(['aac']);
     });
 
     it('has clips', async () => {
       const body = await wholeOf('both', 'format=m4a&start=10&end=15.5', 'audio/mp4');
-      const { durationSeconds, codecs } = await inspect(body, '.m4a');
+      const { durationSeconds, codecs } = await probeBody(body, '.m4a');
       expect([Math.round(durationSeconds * 10) / 10, codecs]).toEqual([5.5, ['aac']]);
     });
   });

@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Source } from '@reelay/source';
 import { afterEach, describe, expect, it } from 'vitest';
 import { problems } from '../../../core/api/problem.ts';
 import { runningFfmpegs } from '../../../stream-service/ffmpeg/run-ffmpeg.ts';
-import type { OpenSource, Source } from '../../../stream-service/source/source.ts';
+import type { OpenSource } from '../../../stream-service/source/open-source.ts';
 import { ensureMedia } from '../../origin/media.ts';
-import { inspect } from '../../support/media-tools.ts';
+import { inspect, probeBody } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import {
   audioTrack,
@@ -57,7 +58,7 @@ describe('Combined', () => {
     const audio = { ...(await load('ladder/aac-128.m4a')), size: undefined };
     const { headers, body } = await sendRequest(await start(video, audio));
     expect(headers['estimated-content-length']).toBe('1200');
-    expect((await inspect(body, '.mp4')).codecs).toEqual(['h264', 'aac']);
+    expect((await probeBody(body, '.mp4')).codecs).toEqual(['h264', 'aac']);
   });
 
   it('answers HEAD without opening a source', async () => {

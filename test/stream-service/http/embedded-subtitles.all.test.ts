@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { Readable } from 'node:stream';
+import type { Source } from '@reelay/source';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import type { Resource, Subtitle, Track } from '../../../core/state/resource.ts';
-import type { Source } from '../../../stream-service/source/source.ts';
 import { madeFile } from '../../origin/media.ts';
 import { itInChromium } from '../../support/chromium.ts';
 import { inspect, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';

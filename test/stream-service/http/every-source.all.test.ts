@@ -11,7 +11,7 @@ import type { ArchivedList, Rendition, Track } from '../../../core/state/resourc
 import { toPlayback } from '../../../lambdas/api/get-playback.ts';
 import { createFaultHandler } from '../../origin/faults.ts';
 import { fragmentedHls, madeBy } from '../../origin/media.ts';
-import { inspect, probe, withTemporaryFolder } from '../../support/media-tools.ts';
+import { inspect, probe, probeBody, withTemporaryFolder } from '../../support/media-tools.ts';
 import { type ReceivedResponse, sendRequest } from '../../support/request.ts';
 import { expectSeekable } from '../../support/seekable.ts';
 import { answerSegments, segmentOf, startSegmentsService, VIDEO_ID } from '../../support/segments-service.ts';
@@ -259,7 +259,7 @@ describe.each(Object.entries(KINDS))('%s', (_, create) => {
     const { codecs, ...kind } = create();
     const { urlOf } = await serve({ ...kind, codecs });
     const sent = await expectSeekable(urlOf('Media/KEY?audio=de'));
-    expect((await inspect(sent.body, '.mp4')).codecs).toEqual(codecs);
+    expect((await probeBody(sent.body, '.mp4')).codecs).toEqual(codecs);
     expect(await save(sent, heard)).toBe('de');
     expect(await save(await sendRequest(urlOf('Media/KEY')), heard)).toBe('en');
   });
@@ -276,13 +276,13 @@ describe.each(Object.entries(KINDS))('%s', (_, create) => {
       '',
     ]);
     const part = await expectSeekable(`${url}&start=5&end=9`);
-    expect(Math.round((await inspect(part.body, `.${copiedAs}`)).durationSeconds)).toBe(4);
+    expect(Math.round((await probeBody(part.body, `.${copiedAs}`)).durationSeconds)).toBe(4);
     for (const [query, seconds] of [
       ['format=mp3', SECONDS],
       ['format=mp3&start=5&end=9', 4],
     ] as const) {
       const encoded = await expectSeekable(urlOf(`Media/KEY?${query}`));
-      expect(Math.round((await inspect(encoded.body, '.mp3')).durationSeconds)).toBe(seconds);
+      expect(Math.round((await probeBody(encoded.body, '.mp3')).durationSeconds)).toBe(seconds);
     }
   });
 
@@ -291,7 +291,7 @@ describe.each(Object.entries(KINDS))('%s', (_, create) => {
     const started = await sendRequest(urlOf('Combined/KEY?start=9'));
     const start = Number(started.headers['x-argon-start']);
     expect([started.status, start]).toEqual([200, expect.closeTo(8, 0)]);
-    expect((await inspect(started.body, '.mp4')).durationSeconds).toBeCloseTo(SECONDS - start, 0);
+    expect((await probeBody(started.body, '.mp4')).durationSeconds).toBeCloseTo(SECONDS - start, 0);
     const { streams, durationSeconds } = await probe(urlOf('Hls/KEY/master.m3u8'));
     expect(new Set(streams.map(({ type }) => type))).toEqual(new Set(['video', 'audio']));
     expect(Math.round(durationSeconds)).toBe(SECONDS);

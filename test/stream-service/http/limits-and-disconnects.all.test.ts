@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import type { FileSource } from '@reelay/source';
 import { describe, expect, it } from 'vitest';
-import type { FileSource } from '../../../stream-service/source/source.ts';
 import { sendRequest } from '../../support/request.ts';
 import { mediaKey, openResponse, resourceOf, type Service, startService, trackOf, until } from '../fixture.ts';
 
@@ -14,7 +14,6 @@ function countedSource() {
   const counts = { open: 0, bytes: 0, closed: 0 };
   const source: FileSource = {
     needsRemux: false,
-    isSeekable: true,
     size: SIZE,
     validator: undefined,
     read(first, last = SIZE - 1) {

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import type { SourceLimits } from '@reelay/source';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Resource, Track } from '../../../core/state/resource.ts';
 import { packFragments } from '../../../packages/seekable-media/src/dash/dash-timeline.ts';
-import type { SourceLimits } from '../../../stream-service/source/limits.ts';
 import { createFaultHandler } from '../../origin/faults.ts';
 import { fragmentedHls, madeBy } from '../../origin/media.ts';
-import { inspect, packetsOf, startSecondsOf } from '../../support/media-tools.ts';
+import { inspect, packetsOf, probeBody, startSecondsOf } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { expectSeekable, rangesOf } from '../../support/seekable.ts';
 import {
@@ -135,7 +135,14 @@ describe('a complete list of fragmented MP4', () => {
     }
     // The table is that of the first process; places are kept.
     expect(asked).toEqual(['both.m3u8', ...asked.slice(1)]);
-    expect(asked.slice(1).toSorted()).toEqual(['both0.m4s', 'both1.m4s', 'both2.m4s', 'both3.m4s', 'both4.m4s']);
+    const segments = ['both0.m4s', 'both1.m4s', 'both2.m4s', 'both3.m4s', 'both4.m4s'];
+    expect(asked.slice(1).toSorted()).toEqual(segments);
+
+    await service?.close();
+    const third = await serveBoth();
+    asked = [];
+    expect((await sendRequest(third)).body.equals(whole.body)).toBe(true);
+    expect(asked.toSorted()).toEqual(['both.m3u8', ...segments]);
   });
 
   it('keeps both tracks to the end of twelve seconds after a seek', async () => {
@@ -191,7 +198,7 @@ describe('a complete list of fragmented MP4', () => {
     expect(await packetsOf(body, 'a')).toEqual(await packetsOf(made('audio.m3u8'), 'a'));
   });
 
-  it('is sent from the beginning while its table takes too long, and has a length afterwards', async () => {
+  it('is sent from the beginning while its table takes too long, and has a length afterwards, as parts that wait', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const held = createFaultHandler({ bytes: readFileSync(made('both3.m4s')) });
     handlers.set('both3.m4s', async (request, response) => {
@@ -202,6 +209,7 @@ describe('a complete list of fragmented MP4', () => {
     const url = `${base}/Media/${mediaKey('f')}`;
     const head = await sendRequest(url, { method: 'HEAD' });
     expect([head.status, head.headers['content-length']]).toEqual([200, undefined]);
+    const part = sendRequest(`${url}?start=1&end=2`);
     const early = await sendRequest(url);
     expect([early.status, early.headers['accept-ranges'], early.headers['content-length']]).toEqual([
       200,
@@ -210,6 +218,7 @@ describe('a complete list of fragmented MP4', () => {
     ]);
     expect(await packetsOf(early.body, 'v')).toEqual(await packetsOf(made('both.m3u8'), 'v'));
     release();
+    expect((await part).status).toBe(200);
     await until(() => attachments.size > 0);
     // A busy machine may take longer than a stream waits here, once more.
     await until(async () => {
@@ -260,6 +269,19 @@ describe('a complete list of fragmented MP4', () => {
     held.destroy();
     expect((await read).length).toBe(100);
     expect(asked).toEqual(['barrier', 'both4.m4s']);
+  });
+
+  it('is the same for streams at once, although each frees what it has passed', async () => {
+    const options = { refresh: async (resource: Resource) => resource, limits: { totalPlaceBytes: 400_000 } };
+    const { openSource, findFile } = upstream.openers(options);
+    const track = trackOf('f', listOf('both'));
+    const file = await findFile(resourceOf([track]), track);
+    const source = await openSource(resourceOf([track]), { ...track, file });
+    if (source.needsRemux) throw new Error('A file is expected');
+    const [first, ...others] = await Promise.all([0, 0, 1, 1].map((from) => buffer(source.read(from))));
+    expect(first?.length).toBe(source.size);
+    expect(others.map((read) => first?.subarray(-read.length).equals(read))).toEqual([true, true, true]);
+    expect((await buffer(source.read(0))).equals(first ?? Buffer.alloc(0))).toBe(true);
   });
 
   it('is left to FFmpeg where a segment does not tell its size', async () => {
@@ -383,7 +405,7 @@ describe('a list with', () => {
     const list = lines('both').filter((line) => line !== '#EXT-X-ENDLIST');
     texts.set('mixed.m3u8', Buffer.from([...list, '#EXT-X-DISCONTINUITY', map, ...media, '#EXT-X-ENDLIST'].join('\n')));
     const { body } = await sendRequest(await serveBoth('mixed'));
-    const { durationSeconds, codecs } = await inspect(body, '.mp4');
+    const { durationSeconds, codecs } = await probeBody(body, '.mp4');
     expect([Math.round(durationSeconds), codecs]).toEqual([26, ['h264', 'aac']]);
     expect((await packetsOf(body, 'v')).length).toBe(500 + 150);
   });

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createCipheriv } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
@@ -10,7 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Track } from '../../../core/state/resource.ts';
 import { createFaultHandler } from '../../origin/faults.ts';
 import { fragmentedHls, madeBy } from '../../origin/media.ts';
-import { inspect, withTemporaryFolder } from '../../support/media-tools.ts';
+import { inspect, probeBody, packetsOf as timedPacketsOf, withTemporaryFolder } from '../../support/media-tools.ts';
 import { descendants } from '../../support/processes.ts';
 import { openResponse, sendRequest } from '../../support/request.ts';
 import { expectSeekable } from '../../support/seekable.ts';
@@ -161,17 +160,8 @@ const statusOf = async (url: string) => {
 };
 
 /** The digests of the packets of a side, in decode order. */
-function packetsOf(body: Buffer, side: 'v' | 'a', fromSeconds = 0): Promise<string[]> {
-  return withTemporaryFolder(async (place) => {
-    const file = join(place, 'body');
-    await writeFile(file, body);
-    const seek = fromSeconds > 0 ? ['-ss', String(fromSeconds)] : [];
-    const args = ['-v', 'error', ...seek, '-i', file, '-map', `0:${side}`, '-c', 'copy', '-f', 'framemd5', '-'];
-    const { stdout } = await run('ffmpeg', args);
-    return stdout
-      .split('\n')
-      .flatMap((line) => (line === '' || line.startsWith('#') ? [] : (line.split(',').at(-1)?.trim() ?? [])));
-  });
+async function packetsOf(body: Buffer, side: 'v' | 'a', ...options: string[]): Promise<string[]> {
+  return (await timedPacketsOf(body, side, ...options)).map((packet) => packet.split(' ').at(-1) ?? '');
 }
 
 const file = (path: string) => readFileSync(join(folder, path));
@@ -206,7 +196,7 @@ describe('a window of a live stream of fragmented MP4', () => {
     // FFmpeg seeks by the index.
     const longer = await sendRequest(`${base}?segments=100-104`);
     for (const side of ['v', 'a'] as const)
-      expect(await packetsOf(longer.body, side, 3)).toEqual(
+      expect(await packetsOf(longer.body, side, '-ss', '3')).toEqual(
         expect.arrayContaining(await packetsOf(joined('both', 2, 5), side)),
       );
 
@@ -334,10 +324,10 @@ describe('a window of a live stream of fragmented MP4', () => {
     expect([mp3.status, mp3.headers['accept-ranges'], mp3.headers['content-length']]).toEqual([
       ...[200, 'bytes', String(mp3.body.length)],
     ]);
-    expect(Math.round((await inspect(mp3.body, '.mp3')).durationSeconds)).toBe(6);
+    expect(Math.round((await probeBody(mp3.body, '.mp3')).durationSeconds)).toBe(6);
     const tagged = await sendRequest(`${base}?segments=101-102&format=m4a&tags=true`);
     expect(tagged.headers['accept-ranges']).toBe('bytes');
-    expect((await inspect(tagged.body, '.m4a')).tags).toMatchObject({
+    expect((await probeBody(tagged.body, '.m4a')).tags).toMatchObject({
       title: 'A clip',
       date: '2026-11-23T20:00:02.000Z',
     });
@@ -345,7 +335,7 @@ describe('a window of a live stream of fragmented MP4', () => {
     expect([file.headers['accept-ranges'], file.headers['content-length']]).toEqual([
       ...['bytes', String(file.body.length)],
     ]);
-    expect((await inspect(file.body, '.mp4')).tags).toMatchObject({ title: 'A clip', artist: 'Someone' });
+    expect((await probeBody(file.body, '.mp4')).tags).toMatchObject({ title: 'A clip', artist: 'Someone' });
     expect(await packetsOf(file.body, 'v')).toEqual(await packetsOf(joined('both', 1, 3), 'v'));
     // The initialization section of the source delays the samples by 1000 s; the window begins at 0.
     const clip = await sendRequest(`${base}?segments=101-104&start=1.3&end=4.7`);
@@ -368,7 +358,7 @@ describe('a window of a live stream of fragmented MP4', () => {
     expect(await packetsOf(body, 'v')).toEqual(await packetsOf(joined('video', 1, 4), 'v'));
     expect(await packetsOf(body, 'a')).toEqual(await packetsOf(joined('audio', 1, 4), 'a'));
     const tagged = await sendRequest(`${url}&tags=true`);
-    expect((await inspect(tagged.body, '.mp4')).tags).toMatchObject({ title: 'A clip', artist: 'Someone' });
+    expect((await probeBody(tagged.body, '.mp4')).tags).toMatchObject({ title: 'A clip', artist: 'Someone' });
   });
 });
 

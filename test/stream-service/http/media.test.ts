@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { FileSource } from '@reelay/source';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { problems } from '../../../core/api/problem.ts';
 import { StateUnavailable } from '../../../core/errors/errors.ts';
 import type { Resource } from '../../../core/state/resource.ts';
-import type { FileSource, OpenSource } from '../../../stream-service/source/source.ts';
+import type { OpenSource } from '../../../stream-service/source/open-source.ts';
 import { sendRequest } from '../../support/request.ts';
 import {
   audioTrack,
@@ -20,7 +21,7 @@ import { fileSource } from '../outputs/encode/mp3/fixture.ts';
 
 const bytes = randomBytes(300_000);
 /** The same source without a known size. */
-const unsized = (source: FileSource): FileSource => ({ ...source, size: undefined, isSeekable: false });
+const unsized = (source: FileSource): FileSource => ({ ...source, size: undefined });
 const sha256 = (body: Buffer) => createHash('sha256').update(body).digest('hex');
 
 describe('a direct file', () => {

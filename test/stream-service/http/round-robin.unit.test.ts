@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createRoundRobin } from '../../../stream-service/http/round-robin.ts';
 
 const QUANTUM = 100;
@@ -12,14 +12,19 @@ function roundRobin() {
 }
 type Round = ReturnType<typeof roundRobin>;
 
-/** Streams that always have bytes to move. @returns what has been moved so far, by client */
+/** Streams that have bytes to move until the test ends. @returns what has been moved so far, by client */
 function moveEndlessly({ join }: Round, streams: Readonly<Record<string, number>>, chunkBytes = 10) {
   const moved: Record<string, number> = {};
+  let isFinished = false;
+  onTestFinished(() => {
+    isFinished = true;
+  });
   const members = Object.entries(streams).flatMap(([client, count]) =>
     Array.from({ length: count }, () => ({ client, member: join(client) })),
   );
   for (const { client, member } of members) {
     const move = () => {
+      if (isFinished) return;
       do moved[client] = (moved[client] ?? 0) + chunkBytes;
       while (!member.charge(chunkBytes));
       member.wait(move);

@@ -75,6 +75,11 @@ async function serve(tracks: readonly Track[]): Promise<string> {
   return `${service.url}/api/Stream`;
 }
 
+const rangeOf = (range: string | undefined, size: number): readonly [first: number, last: number] => {
+  const [, first, last] = /(\d+)-(\d*)/.exec(range ?? '0-') ?? [];
+  return [Number(first), last ? Number(last) : size - 1];
+};
+
 const servePair = async (video: string, audio: string) =>
   `${await serve([videoTrack(fileOf(video)), audioTrack(fileOf(audio))])}/Media/${combinedKey()}`;
 const serveFile = async (path: string) =>
@@ -110,6 +115,18 @@ describe('a pair with a file of WebM', () => {
       const part = await sendRequest(url, { headers: { range: `bytes=${first}-${last}` } });
       expect([part.status, part.headers.etag]).toEqual([206, headers.etag]);
       expect(part.body.equals(body.subarray(first, last + 1)), `${first}-${last}`).toBe(true);
+    }
+  });
+
+  it('requests no byte of its sources twice for a whole read', async () => {
+    const url = await servePair('video.webm', 'audio.webm');
+    await sendRequest(url, { method: 'HEAD' });
+    asked = [];
+    await sendRequest(url);
+    for (const path of ['video.webm', 'audio.webm']) {
+      const ranges = asked.flatMap(([of, range]) => (of === path ? [rangeOf(range, bytesOf(path).length)] : []));
+      const covered = ranges.toSorted(([a], [b]) => a - b);
+      expect(covered.filter(([first], index) => first <= (covered[index - 1]?.[1] ?? -1))).toEqual([]);
     }
   });
 

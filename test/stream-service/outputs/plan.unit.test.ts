@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { KeyedRendition } from '../../../core/state/keys.ts';
 import type { Rendition, Resource, Track } from '../../../core/state/resource.ts';
-import type { PresentationPlan } from '../../../stream-service/outputs/layout/plan.ts';
+import type { PresentationPlan } from '../../../stream-service/outputs/layout/presentation.ts';
 import type { ListFiles } from '../../../stream-service/outputs/list-files.ts';
-import { planOutput, type RenditionQuery } from '../../../stream-service/outputs/plan.ts';
+import { planOutput, type RenditionPlan } from '../../../stream-service/outputs/plan.ts';
+import type { RenditionQuery } from '../../../stream-service/outputs/representation.ts';
 import { planSubtitle } from '../../../stream-service/outputs/text/plan.ts';
 import { audioTrack, renditionOf, resourceOf, trackOf, videoTrack } from '../fixture.ts';
 import { type Dub, itemOf } from './languages/fixture.ts';
@@ -55,7 +56,7 @@ const QUERIES = {
   combined: { route: 'Combined' },
   'combined, text': { route: 'Combined', subtitles: 'en' },
   'combined, start': { route: 'Combined', fromKeyframeSeconds: 2 },
-  hls: { route: 'Hls', file: { name: 'master.m3u8' } },
+  hls: { route: 'Hls', file: 'master.m3u8' },
   cover: { route: 'Cover' },
 } as const satisfies Readonly<Record<string, RenditionQuery>>;
 /** `layout/mux`: muxed where the files have no layout. 400: InvalidParameter, 415: UnsupportedRendition. */
@@ -102,10 +103,14 @@ function refusalOf(plan: () => unknown): string {
   }
 }
 
+/** `remux`: one track is muxed. */
+const kindOf = ({ kind, found: { tracks } }: RenditionPlan): string =>
+  kind === 'mux' && tracks.length === 1 ? 'remux' : kind;
+
 function decide(of: KeyedRendition, query: RenditionQuery, files: ListFiles = noFiles(of)): string {
   try {
     const plan = planOutput(of, query, files);
-    return 'instead' in plan && plan.instead ? `${plan.kind}/${plan.instead.kind}` : plan.kind;
+    return 'instead' in plan && plan.instead ? `${plan.kind}/${kindOf(plan.instead)}` : kindOf(plan);
   } catch (error) {
     return STATUSES[(error as Error).name] ?? String(error);
   }
@@ -136,8 +141,9 @@ describe('planOutput', () => {
     ['M4A', { ...QUERIES.m4a, subtitles: 'en' }, '400 M4A cannot hold subtitles. Use MP4.'],
     ['WebM', QUERIES.m4a, '415 M4A cannot be made of audio other than AAC. Use MP3.'],
     ['M4A', QUERIES.opus, '415 Ogg cannot be made of audio other than Opus. Use MP3.'],
-    ['HLS', QUERIES['m4a, clip'], '400 M4A cannot be clipped. Use MP3.'],
-    ['HLS', QUERIES.clip, '400 MP4 cannot be clipped. Use MP3.'],
+    ['HLS', QUERIES['m4a, clip'], '400 M4A cannot be clipped.'],
+    ['HLS', QUERIES.clip, '400 MP4 cannot be clipped.'],
+    ['HLS', { ...QUERIES.mp3, clip: SKIP }, '415 MP3 cannot leave out segments.'],
     ['a live HLS', QUERIES.m4a, '400 M4A cannot hold a live stream. Use MP3.'],
     ['a live HLS', { ...QUERIES.mp3, clip: CLIP }, '400 A live stream cannot be clipped.'],
     ['a live HLS', QUERIES.text, '415 A live stream cannot hold subtitles.'],
@@ -161,8 +167,8 @@ describe('planOutput', () => {
     ['M4A', QUERIES.mp3, { size: expect.any(Number), acceptRanges: 'bytes', fileExtension: '.mp3' }],
     // A file of unknown size may turn out not to be seekable.
     ['MP4 of unknown size', QUERIES.mp3, { size: undefined, acceptRanges: undefined }],
-    ['HLS', QUERIES.mp3, { size: expect.any(Number), acceptRanges: 'bytes', etag: undefined }],
-    ['HLS', QUERIES.wav, { size: 60 * 192_000 + 44, acceptRanges: 'bytes' }],
+    ['HLS', QUERIES.mp3, { size: expect.any(Number), acceptRanges: 'none', etag: undefined }],
+    ['HLS', QUERIES.wav, { size: 60 * 192_000 + 44, acceptRanges: 'none' }],
     ['a live HLS', QUERIES.mp3, { size: undefined, acceptRanges: 'none' }],
     ['HLS', QUERIES.media, { size: undefined, acceptRanges: 'none', mimeType: 'video/mp4' }],
     ['a pair of MP4', QUERIES.media, { size: undefined, acceptRanges: undefined, estimatedBytes: 1000 }],
@@ -193,10 +199,16 @@ describe('planOutput', () => {
     ['a pair of WebM', QUERIES.hls, 'layout'],
     ['WebM', QUERIES.clip, 'layout'],
     ['WebM', QUERIES['combined, start'], 'layout'],
+    ['HLS', QUERIES.mp3, 'encode'],
+    ['HLS', { ...QUERIES.wav, clip: CLIP }, 'encode'],
   ])('decides what is sent of %s (%j) once its files are known', (name, query, decision) => {
     const files = new Map(shapeOf(name).tracks.map(({ formatId }) => [formatId, { originSeconds: 0 }]));
     expect(decide(shapeOf(name), query, new Map())).toBe('list');
     expect(decide(shapeOf(name), query, files)).toBe(decision);
+  });
+
+  it('encodes files of WebM as they are', () => {
+    expect(decide(shapeOf('WebM'), { ...QUERIES.mp3, clip: CLIP }, new Map())).toBe('encode');
   });
 
   it.each<[string, Partial<Track>, string]>([
@@ -232,7 +244,7 @@ describe('planOutput', () => {
       { route: 'Media', format: 'mp3', clip: { startSeconds: 99, endSeconds: 100 } },
       'after the end',
     ],
-    ['another file of the presentation', { route: 'Hls', file: { name: 'other' } }, 'No such file'],
+    ['another file of the presentation', { route: 'Hls', file: 'other' }, 'No such file'],
   ] as const)('refuses %s', (_, query, message) => {
     expect(() => planOutput(shapeOf('MP4 of known size'), query)).toThrow(message);
   });
@@ -280,8 +292,8 @@ const CHOICES = {
   'clip, de': { route: 'Media', audio: 'de', clip: CLIP },
   'clip, all': { route: 'Media', audio: 'all', clip: CLIP },
   'combined, all': { route: 'Combined', audio: 'all' },
-  hls: { route: 'Hls', file: { name: 'master.m3u8' } },
-  'hls, de': { route: 'Hls', file: { name: 'master.m3u8' }, audio: 'de' },
+  hls: { route: 'Hls', file: 'master.m3u8' },
+  'hls, de': { route: 'Hls', file: 'master.m3u8', audio: 'de' },
 } as const satisfies Readonly<Record<string, RenditionQuery>>;
 /** As `TABLE`, with the format ids of what is sent. */
 const AUDIO_TABLE = `

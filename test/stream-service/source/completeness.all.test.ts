@@ -8,7 +8,7 @@ import {
   createMediaCheck,
   createPlaylistCheck,
   type MediaCheckOptions,
-} from '../../../stream-service/source/completeness.ts';
+} from '../../../packages/source/src/completeness.ts';
 import { runProgram } from '../../support/media-tools.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { bytesOf } from './upstream.ts';

@@ -52,18 +52,19 @@ const map = (name: string) => `#EXT-X-MAP:URI="${name}.mp4"`;
 const media = (name: string) => [0, 1, 2].flatMap((n) => ['#EXTINF:2.000,', `${name}${n}.m4s`]);
 const DISCONTINUITY = '#EXT-X-DISCONTINUITY';
 
-/** The address of a rendition of HLS. */
-function hls(lines: readonly string[]): Promise<string> {
+/** The address of a rendition of HLS. @param isFile it is read as a file */
+function hls(lines: readonly string[], isFile = false): Promise<string> {
   lists.set(
     'a.list',
     ['#EXTM3U', '#EXT-X-VERSION:7', '#EXT-X-TARGETDURATION:2', ...lines, '#EXT-X-ENDLIST'].join('\n'),
   );
-  return serve({ delivery: 'hls', url: `${upstream.origin}/a.list` }, 12);
+  return serve({ delivery: 'hls', url: `${upstream.origin}/a.list` }, 12, isFile);
 }
 
-async function serve(traits: Partial<Track>, durationSeconds: number): Promise<string> {
+async function serve(traits: Partial<Track>, durationSeconds: number, isFile = false): Promise<string> {
   const resource = resourceOf([trackOf('f', traits)], { durationSeconds });
-  const service = await startService(resource, { f: upstream.reader() });
+  const { openSource, findFile } = upstream.openers();
+  const service = await startService(resource, { f: openSource }, isFile ? { findFile } : {});
   return `${service.url}/api/Stream/Media/${mediaKey('f')}`;
 }
 
@@ -111,8 +112,8 @@ describe('fragmented MP4 with discontinuous timestamps', () => {
     expect(sound.last).toBeCloseTo(12, 0);
   });
 
-  it('converts to MP3 completely, from any offset', async () => {
-    const url = `${await hls([map('low'), ...media('low'), DISCONTINUITY, map('high'), ...media('high')])}?format=mp3`;
+  it('converts to MP3 completely, as a file from any offset', async () => {
+    const url = `${await hls([map('low'), ...media('low'), DISCONTINUITY, map('high'), ...media('high')], true)}?format=mp3`;
     const { body } = await sendRequest(url);
     expect(await melody(body)).toBe('400×6 800×6');
     const part = await sendRequest(url, { headers: { range: 'bytes=200000-' } });
@@ -154,6 +155,8 @@ describe('fragmented MP4 whose encoding changes', () => {
   it('converts to MP3 completely when only the video changes', async () => {
     const url = await hls([map('low'), ...media('low'), DISCONTINUITY, map('wide'), ...media('wide')]);
     expect(await melody((await sendRequest(`${url}?format=mp3`)).body)).toBe('400×6 800×6');
+    const file = await hls([map('low'), ...media('low'), DISCONTINUITY, map('wide'), ...media('wide')], true);
+    expect(await melody((await sendRequest(`${file}?format=mp3`)).body)).toBe('400×6 800×6');
   });
 
   it('fails the MP3 conversion when the audio changes', async () => {

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import type { FileSource, Source } from '@reelay/source';
 import { toStreamProblem } from '../../../core/api/problem.ts';
 import type { Track } from '../../../core/state/resource.ts';
-import type { FileSource, Source } from '../../../stream-service/source/source.ts';
 import { createFaultHandler, type Fault, type FaultOptions } from '../../origin/faults.ts';
 import { bytesOf, resourceWith, sha256, startUpstream, trackAt, type Upstream } from './upstream.ts';
 

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { SourceLimits } from '@reelay/source';
 import { describe, expect, it, vi } from 'vitest';
 import { problems, toStreamProblem } from '../../../core/api/problem.ts';
 import { NotDeliverable } from '../../../core/errors/errors.ts';
 import type { Resource, Track } from '../../../core/state/resource.ts';
-import type { SourceLimits } from '../../../stream-service/source/limits.ts';
 import { createSourceOpeners } from '../../../stream-service/source/open-source.ts';
 import { createFaultHandler, type Fault } from '../../origin/faults.ts';
 import { bytes, MiB, startFileUpstream } from './file-source-fixture.ts';

@@ -2,6 +2,7 @@ import { createCipheriv } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { toStreamProblem } from '../../../core/api/problem.ts';
 import { createFaultHandler, type Fault, type FaultHandler } from '../../origin/faults.ts';
@@ -63,7 +64,7 @@ describe('HLS source faults', () => {
   /** The digest of the whole, or the status of what does not open. */
   const outcomeOf = (opening: ReturnType<typeof site.open>) =>
     opening.then(
-      (source) => readAll(source.readFrom(0).stream),
+      (source) => readAll(source.readAll()),
       (error: unknown) => toStreamProblem(error).details.status,
     );
   const encrypt = (bytes: Buffer) => {
@@ -113,7 +114,7 @@ describe('HLS source faults', () => {
   ])('an upstream that %s in a segment loses no byte', async (_, fault) => {
     const files = segments.map((bytes, index) => (index === 1 ? createFaultHandler({ bytes, fault }) : bytes));
     site.serve({ '/index.m3u8': () => playlist(listed()), ...parts(files) });
-    expect(await readAll((await site.open({ limits: limitsFor(fault) })).readFrom(0).stream)).toBe(whole);
+    expect(await readAll((await site.open({ limits: limitsFor(fault) })).readAll())).toBe(whole);
   });
 
   it.each<[string, Fault, string]>([
@@ -135,7 +136,7 @@ describe('HLS source faults', () => {
     const files = segments.map((bytes, index) => (index === 2 ? changing : bytes));
     site.serve({ '/index.m3u8': () => playlist(listed()), ...parts(files) });
     const source = await site.open({ refresh: same, limits: limitsFor(fault) });
-    expect(await readAll(source.readFrom(0).stream)).toBe(outcome);
+    expect(await readAll(source.readAll())).toBe(outcome);
   });
 
   it('invalid padding fails the stream', async () => {
@@ -145,7 +146,7 @@ describe('HLS source faults', () => {
       '/key': KEY,
       ...parts([cipher.update(boxOf(160_000, 7)), ...segments.slice(1)]),
     });
-    expect(await readAll((await site.open()).readFrom(0).stream)).toMatch(/^broken/);
+    expect(await readAll((await site.open()).readAll())).toMatch(/^broken/);
   });
 
   describe('responses delimited by connection close', () => {
@@ -170,13 +171,13 @@ describe('HLS source faults', () => {
     ])('retries a segment truncated %s', async (_, after, more) => {
       const fault: Fault = { name: 'unframed', after, times: 2 };
       site.serve({ '/index.m3u8': () => playlist(lines), ...parts(faulty(fault, media[1] ?? init, more)) });
-      expect(await readAll((await site.open()).readFrom(0).stream)).toBe(right);
+      expect(await readAll((await site.open()).readAll())).toBe(right);
     });
 
     it('fails the stream when a segment stays truncated', async () => {
       const bad = faulty({ name: 'unframed', after: 100_000, times: 99 }, media[1] ?? init);
       site.serve({ '/index.m3u8': () => playlist(lines), ...parts(bad) });
-      expect(await readAll((await site.open()).readFrom(0).stream)).toBe('broken 502');
+      expect(await readAll((await site.open()).readAll())).toBe('broken 502');
     });
 
     it('fails the stream when a retried segment begins with other bytes', async () => {
@@ -189,7 +190,7 @@ describe('HLS source faults', () => {
         renew: () => undefined,
       });
       site.serve({ '/index.m3u8': () => playlist(lines), ...parts([media[0] ?? init, changing, media[2] ?? init]) });
-      expect(await readAll((await site.open()).readFrom(0).stream)).toBe('broken 502');
+      expect(await readAll((await site.open()).readAll())).toBe('broken 502');
       expect(count).toBe(2);
     });
 
@@ -203,7 +204,7 @@ describe('HLS source faults', () => {
         '/key': createFaultHandler({ bytes: KEY, fault: { name: 'unframed', after: 7, times: 2 } }),
         '/1.ts': encrypted,
       });
-      expect(await readAll((await site.open()).readFrom(0).stream)).toBe(sha256(media[1] ?? init));
+      expect(await readAll((await site.open()).readAll())).toBe(sha256(media[1] ?? init));
       expect(encrypted.seen).toHaveLength(3);
     });
 
@@ -213,7 +214,7 @@ describe('HLS source faults', () => {
       site.serve({ '/index.m3u8': cut, ...parts(media) });
       const source = await site.open();
       expect(source.durationSeconds).toBe(12);
-      expect(await readAll(source.readFrom(0).stream)).toBe(right);
+      expect(await readAll(source.readAll())).toBe(right);
     });
   });
 
@@ -224,13 +225,13 @@ describe('HLS source faults', () => {
       ...parts(segments),
     });
     const refresh = async () => resourceWith(trackAt(`${site.origin}/fresh.m3u8`, { delivery: 'hls' }));
-    expect(await readAll((await site.open({ refresh })).readFrom(0).stream)).toBe('broken 502');
+    expect(await readAll((await site.open({ refresh })).readAll())).toBe('broken 502');
   });
 
   it('destroying the stream aborts its requests', async () => {
     const slow = createFaultHandler({ bytes: init, fault: { name: 'throttle', bytesPerSecond: 100 } });
     site.serve({ '/index.m3u8': () => playlist(listed()), ...parts([slow]) });
-    const { stream } = (await site.open()).readFrom(0);
+    const stream = (await site.open()).readAll();
     await once(stream, 'readable');
     stream.destroy();
     await expect.poll(() => slow.seen.map(({ state }) => state)).toEqual(['left']);
@@ -299,7 +300,7 @@ describe('damaged segments', async () => {
   };
   const outcome = () =>
     site.open({ limits: { maxAttempts: 2 } }).then(
-      (source) => readAll(source.readFrom(0).stream),
+      (source) => readAll(source.readAll()),
       (error: unknown) => `refused ${toStreamProblem(error).details.status}`,
     );
 
@@ -337,9 +338,18 @@ describe('damaged segments', async () => {
     head.write(type, 4);
     return Buffer.concat([head, body]);
   };
+  const inChunks = (bytes: Buffer, chunkBytes: number): FaultHandler => {
+    const send = async (_: unknown, response: Parameters<FaultHandler>[1]) => {
+      for (let at = 0; at < bytes.length; at += chunkBytes) {
+        await new Promise<void>((written) => response.write(bytes.subarray(at, at + chunkBytes), () => written()));
+        await setImmediate();
+      }
+      response.end();
+    };
+    return Object.assign(send, { seen: [], renew: () => undefined });
+  };
   const mdatOf = (bytes: Buffer) => bytes.indexOf('mdat', 0, 'latin1') - 4;
   it.each<[string, string, (bytes: Buffer, index: number) => Buffer]>([
-    ['ts', 'behind a picture', (bytes) => Buffer.concat([PNG, bytes])],
     ['ts', 'behind ID3', (bytes) => Buffer.concat([ID3, bytes])],
     ['ts', 'with zeros behind it', (bytes) => Buffer.concat([bytes, Buffer.alloc(100)])],
     ['ts', 'with noise in between', (b) => Buffer.concat([b.subarray(0, 1880), bytesOf(77), b.subarray(1880)])],
@@ -373,6 +383,22 @@ describe('damaged segments', async () => {
     const first = kind === 'fmp4' ? [await read('init.mp4')] : [];
     expect(await outcome()).toBe(sha256(Buffer.concat([...first, ...sent])));
   });
+
+  it.each([
+    ['ts', 1],
+    ['encrypted ts', 1],
+    // Fewer bytes than tell MPEG-TS.
+    ['ts', 100],
+  ])('leaves out a picture in front of %s', async (kind, chunks) => {
+    const isEncrypted = kind.startsWith('encrypted');
+    const plain = await Promise.all([0, 1, 2, 3, 4].map((index) => read(`ts${index}.ts`)));
+    await serve(kind, (_, index) => {
+      const bytes = Buffer.concat([PNG, plain[index] ?? PNG]);
+      const file = isEncrypted ? encrypt(bytes) : bytes;
+      return chunks === 1 ? file : inChunks(file, Math.ceil(file.length / chunks));
+    });
+    expect(await outcome()).toBe(sha256(Buffer.concat(plain)));
+  });
 });
 
 describe('HLS source of a probed host', () => {
@@ -396,7 +422,7 @@ describe('HLS source of a probed host', () => {
     const refresh = fresh();
     const source = await site.open({ ...probed, refresh });
     expect(refresh).toHaveBeenCalledTimes(1);
-    expect(await readAll(source.readFrom(0).stream)).toBe(whole);
+    expect(await readAll(source.readAll())).toBe(whole);
   });
 
   it('does not open when that is refused too', async () => {
@@ -414,7 +440,7 @@ describe('HLS source of a probed host', () => {
   it('requests no later segment of a list that is shorter than a minute', async () => {
     const files = segments.map((bytes) => createFaultHandler({ bytes }));
     site.serve({ '/index.m3u8': () => listOf('', 15), ...parts(files) });
-    expect(await readAll((await site.open(probed)).readFrom(0).stream)).toBe(whole);
+    expect(await readAll((await site.open(probed)).readAll())).toBe(whole);
     expect(files.flatMap(({ seen }) => seen.map(({ range }) => range))).toEqual(files.map(() => undefined));
   });
 });

@@ -1,6 +1,6 @@
 import { createCipheriv } from 'node:crypto';
+import type { SegmentOverrides } from '@reelay/source/track';
 import { describe, expect, it } from 'vitest';
-import type { SegmentOverrides } from '../../../core/state/resource.ts';
 import { createFaultHandler, type FaultHandler } from '../../origin/faults.ts';
 import {
   boxOf,
@@ -24,27 +24,14 @@ describe('HLS source', () => {
     site.serve({ '/index.m3u8': () => playlist(listed()), ...parts(segments) });
     const source = await site.open();
     expect(source.durationSeconds).toBe(16);
-    const { stream, startSeconds } = source.readFrom(0);
-    expect([startSeconds, await readAll(stream)]).toEqual([0, whole]);
-  });
-
-  it.each([
-    [3.9, 0, 0],
-    [4, 1, 4],
-    [9, 2, 8],
-    [99, 3, 12],
-  ])('reads from the segment that contains %d s', async (seconds, index, start) => {
-    site.serve({ '/index.m3u8': () => playlist(listed()), ...parts(segments) });
-    const { stream, startSeconds } = (await site.open()).readFrom(seconds);
-    expect(startSeconds).toBe(start);
-    expect(await readAll(stream)).toBe(sha256(Buffer.concat(segments.slice(index))));
+    expect(await readAll(source.readAll())).toBe(whole);
   });
 
   it('reports no duration when segment durations are whole seconds', async () => {
     site.serve({ '/index.m3u8': () => playlist(listed().map((line) => line.replace('4.0', '4'))), ...parts(segments) });
     const source = await site.open();
     expect(source.durationSeconds).toBeUndefined();
-    expect(await readAll(source.readFrom(0).stream)).toBe(whole);
+    expect(await readAll(source.readAll())).toBe(whole);
   });
 
   it('sends each initialization section where it changes', async () => {
@@ -58,9 +45,7 @@ describe('HLS source', () => {
       ...parts(segments),
     });
     const source = await site.open();
-    expect(await readAll(source.readFrom(0).stream)).toBe(sha256(Buffer.concat([init, a, b, other, c, d])));
-    expect(await readAll(source.readFrom(5).stream)).toBe(sha256(Buffer.concat([init, b, other, c, d])));
-    expect(await readAll(source.readFrom(9).stream)).toBe(sha256(Buffer.concat([other, c, d])));
+    expect(await readAll(source.readAll())).toBe(sha256(Buffer.concat([init, a, b, other, c, d])));
   });
 
   it('reads byte ranges, with and without an offset', async () => {
@@ -74,7 +59,7 @@ describe('HLS source', () => {
       ]),
     ];
     const asked = site.serve({ '/index.m3u8': () => playlist(lines), '/all.mp4': file });
-    expect(await readAll((await site.open()).readFrom(0).stream)).toBe(sha256(file));
+    expect(await readAll((await site.open()).readAll())).toBe(sha256(file));
     expect(asked).toHaveLength(6);
   });
 
@@ -104,7 +89,7 @@ describe('HLS source', () => {
       '/key': KEY,
       ...parts([encrypt(a, numbered(7)), encrypt(b, numbered(8)), encrypt(c, iv), d]),
     });
-    expect(await readAll((await site.open()).readFrom(0).stream)).toBe(whole);
+    expect(await readAll((await site.open()).readAll())).toBe(whole);
     expect(asked.filter((path) => path === '/key')).toHaveLength(1);
   });
 
@@ -132,7 +117,7 @@ describe('HLS source', () => {
     ];
     for (const [overrides, keyPath] of cases) {
       asked.length = 0;
-      expect(await readAll((await site.open({}, { overrides })).readFrom(0).stream)).toBe(whole);
+      expect(await readAll((await site.open({}, { overrides })).readAll())).toBe(whole);
       expect(asked.filter((path) => /key|other/.test(path))).toEqual(keyPath ? [keyPath] : []);
     }
   });
@@ -144,9 +129,7 @@ describe('HLS source', () => {
     const source = await site.open();
     expect([source.durationSeconds, source.gapSeconds]).toEqual([20, 8]);
     const [a = init, b = init, , d = init] = segments;
-    expect(await readAll(source.readFrom(0).stream)).toBe(sha256(Buffer.concat([a, b, d])));
-    const { stream, startSeconds } = source.readFrom(11);
-    expect([startSeconds, await readAll(stream)]).toEqual([4, sha256(Buffer.concat([b, d]))]);
+    expect(await readAll(source.readAll())).toBe(sha256(Buffer.concat([a, b, d])));
     expect(new Set(asked)).toEqual(new Set(['/index.m3u8', '/0.ts', '/1.ts', '/3.ts']));
   });
 
@@ -164,8 +147,7 @@ describe('HLS source', () => {
     const list = strict(Buffer.from(playlist(['#EXT-X-MAP:URI="init.mp4"', ...listed(0, 3), key, ...listed(3, 4)])));
     site.serve({ '/index.m3u8': list, '/init.mp4': strict(init), '/key': strict(KEY), ...parts(files) });
     const limits = { chunkBytes: 256 * 1024, minChunkBytes: 32 * 1024 };
-    const { stream } = (await site.open({ limits })).readFrom(0);
-    expect(await readAll(stream)).toBe(sha256(Buffer.concat([init, ...segments])));
+    expect(await readAll((await site.open({ limits })).readAll())).toBe(sha256(Buffer.concat([init, ...segments])));
     // Found out once, by the playlist.
     expect(list.seen.map(({ range }) => range)).toEqual([undefined, 'bytes=0-32767']);
     const ranges = files.flatMap(({ seen }) => seen.map(({ range = 'none' }) => range));
@@ -182,7 +164,7 @@ describe('HLS source', () => {
       );
     });
     site.serve({ '/index.m3u8': () => playlist(listed()), ...parts(files) });
-    expect(await readAll((await site.open()).readFrom(0).stream)).toBe(whole);
+    expect(await readAll((await site.open()).readAll())).toBe(whole);
   });
 
   it('selects the best variant of a master playlist, relative to its final URL', async () => {
@@ -192,6 +174,6 @@ describe('HLS source', () => {
       '/a/b.m3u8': () => playlist(listed()),
       ...Object.fromEntries(segments.map((bytes, index) => [`/a/${index}.ts`, bytes])),
     });
-    expect(await readAll((await site.open()).readFrom(0).stream)).toBe(whole);
+    expect(await readAll((await site.open()).readAll())).toBe(whole);
   });
 });

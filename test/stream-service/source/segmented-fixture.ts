@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import type { SegmentedSource } from '@reelay/source';
 import { beforeAll } from 'vitest';
 import { toStreamProblem } from '../../../core/api/problem.ts';
 import type { Track } from '../../../core/state/resource.ts';
-import type { SegmentedSource } from '../../../stream-service/source/source.ts';
 import { createFaultHandler, type FaultHandler } from '../../origin/faults.ts';
 import { bytesOf, resourceWith, sha256, startUpstream, trackAt, type Upstream } from './upstream.ts';
 

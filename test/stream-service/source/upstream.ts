@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { SourceLimits } from '@reelay/source';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import type { Egress } from '../../../core/egress/egress.ts';
 import type { Resource, Track } from '../../../core/state/resource.ts';
-import type { SourceLimits } from '../../../stream-service/source/limits.ts';
+import type { OpenSource } from '../../../stream-service/source/open-source.ts';
 import {
   createSourceOpeners,
   type OpenSourceOptions,
   type SourceOpeners,
 } from '../../../stream-service/source/open-source.ts';
-import type { OpenSource } from '../../../stream-service/source/source.ts';
 import type { Fault } from '../../origin/faults.ts';
 import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { closesOnce } from '../../support/listen.ts';

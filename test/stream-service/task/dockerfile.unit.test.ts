@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readBufferShareBytes } from '../../../packages/guarded-fetch/src/dial.ts';
+import { readBufferShareBytes } from '../../../packages/guarded-fetch/src/socket.ts';
 import nodeEnvironment from '../../../stream-service/node-environment.json' with { type: 'json' };
 import nodeFlags from '../../../stream-service/node-flags.json' with { type: 'json' };
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { silentLog } from '../../../core/log/log.ts';
 import { createIdleTimer } from '../../../stream-service/task/idle-timer.ts';
 
 const MINUTE_MS = 60_000;
@@ -6,8 +7,8 @@ beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
 const start = (idleMinutes: number) => {
-  const onIdle = vi.fn();
-  const idle = createIdleTimer({ idleMinutes, onIdle });
+  const onIdle = vi.fn(async () => undefined);
+  const idle = createIdleTimer({ idleMinutes, onIdle, log: silentLog });
   return { onIdle, begin: () => idle.onStreamStart(() => 0), close: idle.close };
 };
 
@@ -41,6 +42,19 @@ describe('createIdleTimer', () => {
       vi.advanceTimersByTime(14 * MINUTE_MS);
     }
     expect(onIdle).not.toHaveBeenCalled();
+  });
+
+  it('calls onIdle again after as long when it fails, unless a stream runs', async () => {
+    const { onIdle, begin } = start(15);
+    onIdle.mockRejectedValue(new Error('unreachable'));
+    await vi.advanceTimersByTimeAsync(30 * MINUTE_MS);
+    expect(onIdle).toHaveBeenCalledTimes(2);
+    const end = begin();
+    await vi.advanceTimersByTimeAsync(60 * MINUTE_MS);
+    expect(onIdle).toHaveBeenCalledTimes(2);
+    end();
+    await vi.advanceTimersByTimeAsync(15 * MINUTE_MS);
+    expect(onIdle).toHaveBeenCalledTimes(3);
   });
 
   it('never calls onIdle with idleMinutes 0', () => {

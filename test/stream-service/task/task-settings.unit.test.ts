@@ -4,22 +4,24 @@ import { readTaskSettings } from '../../../stream-service/task/task-settings.ts'
 
 describe('readTaskSettings', () => {
   it('requires only a table', () => {
-    expect(readTaskSettings({ TABLE_NAME: 'reelay', TOOLS_BUCKET: ' ', ORIGIN_SECRET: '' })).toEqual({
+    expect(readTaskSettings({ TABLE_NAME: 'reelay', TOOLS_BUCKET: ' ', HOST_FUNCTION: '' })).toEqual({
       tableName: 'reelay',
       stage: 'local',
       idleMinutes: 0,
+      metadataUri: '',
     });
   });
 
   it('reads the environment', () => {
-    const environment = { TABLE_NAME: 't', TOOLS_BUCKET: 'b', STAGE: 's', ORIGIN_SECRET: 'o', IDLE_MINUTES: '15' };
+    const environment = { TABLE_NAME: 't', TOOLS_BUCKET: 'b', STAGE: 's', HOST_FUNCTION: 'f', IDLE_MINUTES: '15' };
     expect(readTaskSettings({ ...environment, ECS_AGENT_URI: 'http://169.254.170.2/api/x' })).toEqual({
       tableName: 't',
       toolsBucket: 'b',
       stage: 's',
-      originSecret: 'o',
+      hostFunction: 'f',
       idleMinutes: 15,
       agentUri: 'http://169.254.170.2/api/x',
+      metadataUri: '',
     });
   });
 

@@ -35,8 +35,8 @@ const failureOf = async (work: Promise<unknown>) => {
     (error: unknown) => error,
   );
   expect(failure).toBeInstanceOf(ApiFailure);
-  const { kind, title, detail, problem, retryAfterSeconds } = failure as ApiFailure;
-  return { kind, title, detail, problem, retryAfterSeconds };
+  const { kind, problem, retryAfterSeconds } = failure as ApiFailure;
+  return { kind, problem, retryAfterSeconds };
 };
 
 describe('createApi', () => {
@@ -48,7 +48,7 @@ describe('createApi', () => {
 
   it('reads /api/App', async () => {
     const { api } = await instance({ '/api/App': [{ body: APP }] });
-    expect(await api.getAppInfo()).toEqual(APP);
+    expect(await api.getAppInfo()).toEqual({ ...APP, publicUrl: null });
   });
 
   it.each([
@@ -62,18 +62,18 @@ describe('createApi', () => {
 
   it('streams a tagged clip of a conversion in a bit rate', () => {
     const options = { clip: { startSeconds: 1.5, endSeconds: 3 }, bitrateKbps: 320, hasTags: true };
-    expect(createApi('').streamUrl({ key: 'K', convertTo: 'mp3' }, options)).toBe(
-      '/api/Stream/Media/K?format=mp3&bitrate=320&tags=true&start=1.5&end=3',
+    expect(createApi('https://r.example').streamUrl({ key: 'K', convertTo: 'mp3' }, options)).toBe(
+      'https://r.example/api/Stream/Media/K?format=mp3&bitrate=320&tags=true&start=1.5&end=3',
     );
   });
 
   it.each<[number, object, string, object]>([
-    [400, { title: 'Bad Request' }, 'bad-link', { title: 'Bad Request' }],
+    [400, { type: '/problems/bad-url', title: 'Bad Request' }, 'bad-link', { problem: 'bad-url' }],
     [404, { type: '/problems/gone', title: 'Resource Not Found' }, 'not-found', { problem: 'gone' }],
-    [415, { title: 'Unsupported Media Type', detail: 'It is protected' }, 'refused', { detail: 'It is protected' }],
+    [415, { type: '/problems/drm', title: 'Unsupported Media Type' }, 'refused', { problem: 'drm' }],
     [502, { title: 'Fetch Failed' }, 'failed', {}],
     [500, { title: 'Internal Server Error' }, 'failed', {}],
-    [503, { title: 'Updating yt-dlp', detail: 'D' }, 'maintenance', { title: 'Updating yt-dlp', retryAfterSeconds: 9 }],
+    [503, { type: '/problems/maintenance', title: 'Updating yt-dlp' }, 'maintenance', { retryAfterSeconds: 9 }],
     [429, { title: 'Too Many Requests' }, 'too-many', { retryAfterSeconds: 9 }],
   ])('maps status %i to its kind of failure', async (status, body, kind, facts) => {
     const headers = { 'retry-after': '9' };
@@ -85,14 +85,12 @@ describe('createApi', () => {
     ['a page instead of an answer', { body: '<!doctype html>' }],
     ['another JSON', { body: [1] }],
     ['a stranger’s JSON', { body: { hello: 'world' } }],
+    ['null among its items', { body: { ...RESOURCE, mediaItems: [null] } }],
     ['a stranger’s 404', { status: 404, body: '<h1>Not found</h1>' }],
     ['nothing', { body: '' }],
   ])('that gives %s is none', async (_, said) => {
-    const { api } = await instance({
-      '/api/Fetch/GetResource': [said],
-      '/api/App': [said],
-    });
-    for (const work of [api.resolve(LINK), api.getAppInfo()]) expect((await failureOf(work)).kind).toBe('unreachable');
+    const { api } = await instance({ '/api/Fetch/GetResource': [said] });
+    expect((await failureOf(api.resolve(LINK))).kind).toBe('unreachable');
   });
 
   it('reports an unreachable instance', async () => {
@@ -100,14 +98,12 @@ describe('createApi', () => {
     expect((await failureOf(createApi(base).getAppInfo())).kind).toBe('unreachable');
   });
 
-  it.each(['', 'hello', 'ftp://x', 'https://', `https://a/${'x'.repeat(5000)}`])(
-    'does not send %.20s',
-    async (link) => {
-      const { api, asked } = await instance({});
-      expect((await failureOf(api.resolve(link))).kind).toBe('bad-link');
-      expect(asked).toEqual([]);
-    },
-  );
+  it.each(['javascript:alert(1)', 'data:text/html,x', 'nonsense'])('does not link to %s', async (address) => {
+    const items = [{ requestedUrl: address }, { requestedUrl: LINK }];
+    const { api } = await instance({ '/api/Fetch/GetResource': [{ body: { ...RESOURCE, mediaItems: items } }] });
+    const { mediaItems } = await api.resolve(LINK);
+    expect(mediaItems.map(({ requestedUrl }) => requestedUrl)).toEqual([null, LINK]);
+  });
 
   it("aborts with the caller's signal", async () => {
     const reason = new Error('left');
@@ -130,7 +126,11 @@ function patience() {
     },
   };
 }
-const BUSY = { status: 503, headers: { 'retry-after': '5' }, body: { title: 'Downloading FFmpeg' } };
+const BUSY = {
+  status: 503,
+  headers: { 'retry-after': '5' },
+  body: { type: '/problems/maintenance', title: 'Downloading FFmpeg' },
+};
 
 describe('resolveWhenAvailable', () => {
   it('polls during maintenance, reports its progress and resolves afterwards', async () => {
@@ -184,7 +184,10 @@ describe('resolveWhenAvailable', () => {
       '/api/Fetch/GetResource': [BUSY, { body: RESOURCE }],
       '/api/App': [{ status: 502 }, { body: APP }],
     });
-    expect(await resolveWhenAvailable(api, LINK, patience().options)).toEqual(RESOURCE);
+    const { seen, options } = patience();
+    expect(await resolveWhenAvailable(api, LINK, options)).toEqual(RESOURCE);
+    // No link is resolved while the instance does not answer.
+    expect(seen.map(({ reason }) => reason)).toEqual(['maintenance', 'maintenance']);
   });
 
   it('waits for Retry-After after 429', async () => {

@@ -18,7 +18,7 @@ afterAll(() => rm(folder, { recursive: true }));
 describe('toOrigin', () => {
   it.each([
     ['https://r.example', 'https://r.example'],
-    [' r.example/some/path?x#y ', 'https://r.example'],
+    [' r.example/some/path/?x#y ', 'https://r.example/some/path'],
     ['http://127.0.0.1:8080/', 'http://127.0.0.1:8080'],
   ])('reads %s', (text, origin) => expect(toOrigin(text)).toBe(origin));
 
@@ -95,7 +95,7 @@ describe('in Chromium', () => {
     await options.getByLabel('Address of your Reelay server').fill('javascript:alert(1)');
     await options.getByRole('button', { name: 'Save' }).click();
     await options.getByText('That’s not a web address.').waitFor();
-    await options.getByLabel('Address of your Reelay server').fill(`${origin}/some/page`);
+    await options.getByLabel('Address of your Reelay server').fill(`${origin}/?url=x#y`);
     await options.getByRole('button', { name: 'Save' }).click();
     await options.getByText('Saved.').waitFor();
     expect(await options.getByRole('textbox').inputValue()).toBe(origin);

@@ -6,7 +6,7 @@ const instance = useFakeInstance();
 const { open } = useBrowser();
 
 const item = { requestedUrl: 'https://a.example/', title: 'T', author: null, coverUrl: null };
-/** `test/web/api/validate.unit.test.ts` has every shape. */
+/** `test/web/api/api.test.ts` has further ones. */
 const SHAPES: readonly (readonly [name: string, body: unknown])[] = [
   ['null among its items', { type: 'PlayList', title: 'x', mediaItems: [null, null] }],
   ['no JSON', undefined],

@@ -1,3 +1,5 @@
+import type { Page } from 'playwright-core';
+
 /** Finds clipped, overlapping and overflowing text in the current layout; runs within the page. */
 export function findLayoutProblems(): string[] {
   const problems = new Set<string>();
@@ -48,3 +50,28 @@ export function findLayoutProblems(): string[] {
         problems.add(`${one.said} and ${other.said} lie upon each other`);
   return [...problems];
 }
+
+/** Begins to sum layout shifts without recent input, of what the page opens from now on. */
+export const measureShift = (page: Page): Promise<unknown> =>
+  page.addInitScript(() => {
+    const sum = (entries: PerformanceEntryList) =>
+      (entries as (PerformanceEntry & { value: number; hadRecentInput: boolean })[])
+        .filter(({ hadRecentInput }) => !hadRecentInput)
+        .reduce((total, { value }) => total + value, 0);
+    let shift = 0;
+    const observer = new PerformanceObserver((list) => {
+      shift += sum(list.getEntries());
+    });
+    observer.observe({ type: 'layout-shift', buffered: true });
+    const readShift = async () => {
+      // What has changed is laid out in the next frame, whose shift is known in the one after it, and not delivered yet.
+      for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+      shift += sum(observer.takeRecords());
+      return shift;
+    };
+    Object.assign(globalThis, { readShift });
+  });
+
+/** The sum of the layout shifts up to what is to be seen now. */
+export const shiftOf = (page: Page): Promise<number> =>
+  page.evaluate(() => (globalThis as unknown as { readShift(): Promise<number> }).readShift());

@@ -100,12 +100,11 @@ async function load({ path, locale = 'en' }: PageState): Promise<Page> {
   return page;
 }
 
-/** Opens another link as back and forward do, after the start page, so that nothing of the last one stays. */
+/** Opens another link without loading the page, after the start page, so that nothing of the last one stays. */
 async function goWithin(page: Page, path: string): Promise<Page> {
   for (const address of ['/', path])
-    await page.evaluate((next) => {
-      history.pushState(null, '', next);
-      dispatchEvent(new PopStateEvent('popstate'));
+    await page.evaluate(async (next) => {
+      await navigation.navigate(next).finished;
     }, address);
   return page;
 }
@@ -115,6 +114,8 @@ async function resize(page: Page, width: number): Promise<void> {
   await page.setViewportSize({ width, height: width < 500 ? 640 : 800 });
   const height = await page.evaluate(() => document.documentElement.scrollHeight);
   await page.setViewportSize({ width, height });
+  // Parts that depend on the width are drawn again in the next frame.
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
 }
 
 /** By the page's own control: without loading it again. */
@@ -168,6 +169,8 @@ describe('page states', () => {
       viewport,
       reducedMotion: 'reduce',
     });
+    // By the script of the page, which then opens addresses without loading it again.
+    await page.locator('input[name=url]:focus').waitFor();
     const problems: string[] = [];
     for (const name of ['', 'video', 'counted', 'login', 'too-many']) {
       await goWithin(page, name === '' ? '/' : `/?url=https://video.example/${name}`);

@@ -79,9 +79,7 @@ export const STATES: readonly PageState[] = [
     name: 'video-all',
     ...VIDEO,
     act: async (page) => {
-      await button(page, /All formats/)
-        .first()
-        .click();
+      await page.getByText(/^All formats/).click();
     },
   },
   {
@@ -125,7 +123,7 @@ export const STATES: readonly PageState[] = [
     name: 'details',
     ...VIDEO,
     act: async (page) => {
-      await button(page, 'Details').click();
+      await page.getByText('Details', { exact: true }).click();
       await page.getByRole('heading', { name: 'Chapters' }).waitFor();
     },
   },
@@ -133,7 +131,7 @@ export const STATES: readonly PageState[] = [
     name: 'clip',
     ...PLAIN,
     act: async (page) => {
-      await menuOf(page, 'Parts').selectOption('as a clip');
+      await button(page, 'Clip').click();
       await page.getByRole('slider', { name: 'End' }).waitFor();
       await page.getByRole('textbox', { name: 'End' }).fill('x');
       await page.getByText('Enter times such as').waitFor();
@@ -204,7 +202,9 @@ export const STATES: readonly PageState[] = [
     shows: HEADLINE,
     act: async (page) => {
       await page.context().setOffline(true);
-      await page.getByText('You’re offline').waitFor();
+      await page.getByRole('textbox').fill('https://video.example/watch/plain');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'You’re offline' }).waitFor();
     },
   },
   {

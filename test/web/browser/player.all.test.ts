@@ -120,6 +120,34 @@ describe('player', () => {
     expect(requests.filter((request) => request.url().includes('/api/Stream/Combined/'))).toEqual([]);
   });
 
+  it.each([
+    ['by the browser', true, /\/Stream\/Hls\/.*\/master\.m3u8$/],
+    ['by a library', false, /^blob:/],
+  ])('seeks in the playlists of what does not play as a file, %s', async (_, playsHls, source) => {
+    const { page, requests } = await open('about:blank');
+    if (!playsHls)
+      await page.addInitScript(() => {
+        const { canPlayType } = HTMLMediaElement.prototype;
+        HTMLMediaElement.prototype.canPlayType = function (type) {
+          return type.includes('mpegurl') ? '' : canPlayType.call(this, type);
+        };
+      });
+    await page.route('**/api/Stream/Media/**', (route) =>
+      route.request().method() === 'GET'
+        ? route.fulfill({ body: 'No media', contentType: 'video/mp4' })
+        : route.continue(),
+    );
+    await page.goto(service.baseUrl + service.pageFor('/site/open/playlists'));
+    await selectFormat(page, /^720p/);
+    await page.getByRole('button', { name: 'Play', exact: true }).click();
+    await playsOnFrom(page, 0);
+    expect(await element(page).evaluate((media) => (media as HTMLMediaElement).currentSrc)).toMatch(source);
+    expect((await traits(page)).duration).toBeCloseTo(SECONDS.ladder, 0);
+    expect(await seek(page, 6)).toBeCloseTo(6, 0);
+    await playsOnFrom(page, 6);
+    expect(requests.some((request) => /\/assets\/hls/.test(request.url()))).toBe(!playsHls);
+  });
+
   it('is as high as an upright video, up to most of the window', async () => {
     const { page } = await open('about:blank', { viewport: { width: 1280, height: 1000 } });
     await page.addInitScript(() => {
@@ -202,7 +230,7 @@ describe('player', () => {
       return track.cues?.length;
     });
     expect(cues).toBeGreaterThan(0);
-    await page.getByRole('button', { name: 'Details', exact: true }).click();
+    await page.getByText('Details', { exact: true }).click();
     await page.getByRole('heading', { name: 'Chapters' }).waitFor();
     await page.locator('.chapters button').last().click();
     await eventually(() => clock(page)).toBeGreaterThan(1);
@@ -240,7 +268,7 @@ describe('player', () => {
   it('downloads one chapter, or each as a file in a ZIP', async () => {
     const { page } = await open(service.baseUrl + service.pageFor('/site/detailed/chapters'));
     await selectFormat(page, /^360p/);
-    await page.getByRole('button', { name: 'Details', exact: true }).click();
+    await page.getByText('Details', { exact: true }).click();
     const download = async (name: string) => {
       const file = await downloadFrom(page.getByRole('button', { name }));
       return file;
@@ -255,9 +283,8 @@ describe('player', () => {
     expect(output.match(/\.mp4$/gm)).toHaveLength(2);
     await menuOf(page, 'Video or sound').selectOption('Sound');
     await selectFormat(page, /^192 kbps/);
-    await menuOf(page, 'Tags').selectOption('without tags');
-    const untagged = await download('Download each chapter (ZIP)');
-    expect(new URL(untagged.url()).search).toBe('?quality=mp3&format=zip');
+    const sound = await download('Download each chapter (ZIP)');
+    expect(new URL(sound.url()).search).toBe('?quality=mp3&tags=true&format=zip');
   });
 
   it('waits out Retry-After, shows the countdown and resumes at the same position', async () => {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Page, Route } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { itInChromium as it } from '../../support/chromium.ts';
-import { downloadFrom, menuOf, type OpenedPage, useBrowser } from '../fixtures/browser.ts';
+import { downloadFrom, eventually, menuOf, type OpenedPage, useBrowser } from '../fixtures/browser.ts';
 import { useService } from '../fixtures/service.ts';
 
 const service = useService();
@@ -71,7 +71,7 @@ describe('entries that were not resolved in time', () => {
     await page.getByText('3 entries', { exact: true }).waitFor();
     expect(await page.locator('ol > li').nth(2).innerText()).toMatch(/^3\s+No longer available$/);
     await button(page, `Show formats ${titleOf('lost-4')}`).waitFor();
-    await button(page, 'Download all (3)').waitFor();
+    await button(page, 'Download 3').waitFor();
   });
 });
 
@@ -82,6 +82,8 @@ describe('a list with slow entries', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'List early' }).waitFor();
     await button(page, `Show formats ${titleOf('early-2')}`).waitFor();
+    // The list has no cover of its own.
+    await page.locator('.playlist-head img').waitFor();
     const waits = requests
       .filter((request) => request.url().includes('GetResource'))
       .map((one) => one.headers().prefer);
@@ -114,14 +116,28 @@ describe('downloads of a playlist', () => {
   it('are the ZIP of all of it, where all is selected, with the tags that were selected last', async () => {
     const visitor = await open('about:blank');
     const { page } = visitor;
-    await page.addInitScript(() => localStorage.setItem('reelay.format', '{"group":"mp3"}'));
+    await page.addInitScript(() => localStorage.setItem('reelay.format', '{"group":"audio","container":"MP3"}'));
     await seeList('whole', 2, { visitor });
     await page.getByRole('combobox', { name: 'Format' }).selectOption('mp3');
-    const download = await downloadFrom(button(page, 'Download all (2)'));
+    const download = await downloadFrom(button(page, /^Download 2/));
     expect(download.suggestedFilename()).toBe('List Example - List whole.zip');
-    expect(new URL(download.url()).search).toBe('?quality=mp3&tags=true&format=zip');
+    const { searchParams } = new URL(download.url());
+    expect(searchParams.get('jobId')).toMatch(/^[\d-]+$/);
+    searchParams.delete('jobId');
+    expect(String(searchParams)).toBe('quality=mp3&tags=true&format=zip');
     const content = await readFile(await download.path());
     for (const name of ['/01 - ', '/02 - ', '/index.txt']) expect(content.includes(name)).toBe(true);
+  });
+
+  it('say what is missing in the ZIP', async () => {
+    const { page } = await open('about:blank');
+    await page.goto(
+      `${service.baseUrl}/?url=${encodeURIComponent(service.origin.url('/site/list/dead?n=3&broken=2'))}`,
+    );
+    const download = await downloadFrom(button(page, /^Download (?:3|up to)/));
+    expect((await readFile(await download.path())).includes('/02 - ')).toBe(false);
+    await page.getByText('Not in the ZIP: 1. Its index.txt says why.').waitFor();
+    await page.locator('.download-note').getByRole('listitem').getByText('Entry 2').waitFor();
   });
 
   it('are the ZIP of a selection, whose entries keep their numbers', async () => {
@@ -150,6 +166,22 @@ describe('returning to a playlist', () => {
     expect(await page.getByRole('combobox', { name: 'Format' }).inputValue()).toBe('mp3');
     await button(page, `Show formats ${titleOf('back-3')}`).waitFor();
     expect(resolves()).toBe(before);
+  });
+
+  it('shows the entries that were looked at', async () => {
+    const { page } = await seeList('scrolled', 40);
+    const last = page.getByRole('checkbox', { name: `Select ${titleOf('scrolled-40')}`, exact: true });
+    await last.scrollIntoViewIfNeeded();
+    expect(await page.evaluate(() => scrollY)).toBeGreaterThan(1000);
+    await page.evaluate(
+      (link) => location.assign(`/?url=${encodeURIComponent(link)}`),
+      service.origin.url('/site/combined/far'),
+    );
+    await page.getByRole('article', { name: titleOf('far') }).waitFor();
+    await eventually(() => page.evaluate(() => scrollY)).toBe(0);
+    await page.goBack();
+    await last.waitFor();
+    await eventually(() => page.evaluate(() => scrollY)).toBeGreaterThan(1000);
   });
 });
 

@@ -36,6 +36,31 @@ describe('the page of a private instance', () => {
     expect(requests.filter((request) => request.url().includes(KEY))).toEqual([]);
   });
 
+  it('forgets a remembered key that is refused, also where the question is cancelled', async () => {
+    const { page, context } = await browser.open(service.baseUrl + service.pageFor('/site/combined/changed'));
+    const logged: string[] = [];
+    page.on('console', (message) => logged.push(message.text()));
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Access key').fill('a-key-of-another-year');
+    await dialog.getByLabel('Remember on this device').check();
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('alert').filter({ hasText: 'didn’t accept this key' }).waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('heading', { name: 'This server is private', exact: true }).waitFor();
+    expect(await context.cookies()).toEqual([]);
+
+    // One that was accepted before.
+    const cookie = { name: 'reelay-access-key', value: 'a-key-of-another-year', sameSite: 'Strict' } as const;
+    await context.addCookies([{ ...cookie, url: service.baseUrl, expires: Date.now() / 1000 + 3600 }]);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await dialog.getByRole('alert').filter({ hasText: 'didn’t accept this key' }).waitFor();
+    expect(await context.cookies()).toEqual([]);
+    await dialog.getByLabel('Access key').fill(KEY);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: TITLE }).first().waitFor();
+    expect(logged.filter((text) => text.includes('key-of'))).toEqual([]);
+  });
+
   it('shows the failure when the question is cancelled, and asks again after a retry', async () => {
     const { page } = await browser.open(service.baseUrl + service.pageFor('/site/combined/cancelled'));
     const dialog = page.getByRole('dialog');

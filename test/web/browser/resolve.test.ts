@@ -46,7 +46,7 @@ describe('resolving a link', () => {
 
   it('offers the dubs of an item, too', async () => {
     const { page } = await open(at(service.pageFor('/site/dubbed/offered')));
-    await page.getByRole('button', { name: /^All formats/ }).click();
+    await page.getByText(/^All formats/).click();
     await page.getByRole('radio', { name: /^\d+ kbps English/ }).waitFor();
     await page.getByRole('radio', { name: /^\d+ kbps German \(dubbed\)/ }).waitFor();
   });

@@ -25,14 +25,16 @@ async function download(page: Page) {
 describe('the sentence', () => {
   it('embeds subtitles, and does so for the next item that has them', async () => {
     const { page } = await open(at('/site/detailed/subtitles'));
-    await says(page).toBe('Video in 360p, no subtitles, in full');
-    await menuOf(page, 'Subtitles').selectOption('French subtitles');
-    await says(page).toBe('Video in 360p, French subtitles, in full');
+    const subtitles = menuOf(page, 'Subtitles');
+    const isFrench = () => page.locator('.extras').getByText('French subtitles', { exact: true }).first().isVisible();
+    await subtitles.selectOption('French subtitles');
+    await eventually(isFrench).toBe(true);
     expect(await download(page)).toMatchObject({ query: 'subtitles=fr', types: ['video', 'audio', 'subtitle'] });
     await page.goto(at('/site/detailed/next'));
-    await says(page).toBe('Video in 360p, French subtitles, in full');
+    await eventually(isFrench).toBe(true);
     await page.goto(at('/site/combined/without'));
-    await says(page).toBe('Video in 360p, no subtitles, in full');
+    await page.getByRole('button', { name: 'Clip' }).waitFor();
+    expect(await subtitles.count()).toBe(0);
     expect((await download(page)).query).toBe('');
   });
 
@@ -44,89 +46,64 @@ describe('the sentence', () => {
     const without = page.getByRole('button', { name: 'Download without subtitles' });
     const file = await downloadFrom(without);
     expect(new URL(file.url()).searchParams.has('subtitles')).toBe(false);
-    await says(page).toBe('Video in 360p, no subtitles, in full');
+    await eventually(() => menuOf(page, 'Subtitles').inputValue()).toBe('0');
     expect(await without.count()).toBe(0);
   });
 
-  it('selects sound, its format, language and tags, and remembers them', async () => {
+  it('selects sound, its format and language, and remembers them', async () => {
     const { page } = await open(at('/site/dubbed/sound'));
-    await says(page).toBe('Video in 360p, original sound, in full');
+    await says(page).toBe('Video in 360p, English');
     await menuOf(page, 'Video or sound').selectOption('Sound');
-    await says(page).toMatch(/^Sound as M4A \d+, original sound, in full$/);
+    await says(page).toMatch(/^Sound as M4A \d+, English$/);
     const { key: original } = await download(page);
     await menuOf(page, 'Sound language').selectOption('German (dubbed)');
     await menuOf(page, 'Format').selectOption('MP3 320');
-    expect((await download(page)).query).toBe('format=mp3&bitrate=320&tags=true');
-    await menuOf(page, 'Tags').selectOption('without tags');
-    const sentence = 'Sound as MP3 320, German (dubbed), without tags, in full';
+    const sentence = 'Sound as MP3 320, German (dubbed)';
     await says(page).toBe(sentence);
     const dub = await download(page);
-    expect(dub).toMatchObject({ query: 'format=mp3&bitrate=320', types: ['audio'] });
+    expect(dub).toMatchObject({ query: 'format=mp3&bitrate=320&tags=true', types: ['audio', 'video'] });
     expect(dub.key).not.toBe(original);
     await page.goto(at('/site/dubbed/remembered'));
     await says(page).toBe(sentence);
-    // Without dubs the sentence says so.
+    // Nothing is known of its language.
     await page.goto(at('/site/combined/undubbed'));
-    await says(page).toBe('Sound as MP3 320, original sound, without tags, in full');
+    await says(page).toBe('Sound as MP3 320');
     await menuOf(page, 'Video or sound').selectOption('Video');
-    await says(page).toBe('Video in 720p, original sound, in full');
+    await says(page).toBe('Video in 720p');
   });
 
   it('selects the language of a video, which links and the next item have', async () => {
     const { page } = await open(at('/site/dubbed/video'));
     const languages = menuOf(page, 'Sound language');
     await languages.waitFor();
-    const names = ['original sound', 'German (dubbed)', 'all languages'];
+    const names = ['English', 'German (dubbed)', 'all languages'];
     expect(await languages.locator('option').allTextContents()).toEqual(names);
     expect(await download(page)).toMatchObject({ query: '', types: ['video', 'audio'] });
     await languages.selectOption('all languages');
-    await says(page).toBe('Video in 360p, all languages, in full');
+    await says(page).toBe('Video in 360p, all languages');
     expect(await download(page)).toMatchObject({ query: 'audio=all', types: ['video', 'audio', 'audio'] });
     await languages.selectOption('German (dubbed)');
     await page.goto(at('/site/dubbed/next'));
-    await says(page).toBe('Video in 360p, German (dubbed), in full');
+    await says(page).toBe('Video in 360p, German (dubbed)');
     expect((await downloadFrom(page.getByRole('button', { name: /^Download ./ }))).suggestedFilename()).toMatch(
-      / \(360p\) \(German\)\.mp4$/,
+      / \(360p German dubbed\)\.mp4$/,
     );
   });
 
-  it('leaves out what viewers have reported, and remembers it', async () => {
+  it('leaves out sponsors that viewers have reported, and remembers it', async () => {
     const { page } = await open(`${instance.baseUrl}/?url=https://video.example/video`);
-    const part = menuOf(page, 'Parts');
-    await eventually(() => part.locator('option').allTextContents()).toEqual([
-      'in full',
-      'without sponsors',
-      'without self-promotion',
-      'without reminders to subscribe',
-      'without intro',
-      'without sponsors, self-promotion, reminders to subscribe, and intro',
-      'in full, sponsors, self-promotion, reminders to subscribe, and intro as chapters',
-      'as a clip',
-    ]);
-    await page.locator('.media-length').getByText('1:02:03', { exact: true }).waitFor();
-    await says(page).toMatch(/ in full$/);
-    await part.selectOption('without self-promotion');
-    await page.locator('.media-length').getByText('1:01:03', { exact: true }).waitFor();
-    await part.selectOption({ index: 5 });
-    await page.locator('.media-length').getByText('1:00:00', { exact: true }).waitFor();
+    const without = page.getByRole('checkbox', { name: 'Without sponsors' });
+    const length = (text: string) => page.locator('.media-length').getByText(text, { exact: true }).waitFor();
+    await length('1:02:03');
+    await without.check();
+    await length('1:01:03');
     const asked = page.waitForRequest(/skip=/);
     await page.getByRole('button', { name: /^Download ./ }).click();
-    expect(new URL((await asked).url()).searchParams.get('skip')).toBe('sponsor,selfpromo,interaction,intro');
+    expect(new URL((await asked).url()).searchParams.get('skip')).toBe('sponsor');
     await page.reload();
-    await says(page).toMatch(/, without sponsors, self-promotion, reminders to subscribe, and intro$/);
-    await part.selectOption('in full, sponsors, self-promotion, reminders to subscribe, and intro as chapters');
-    await page.locator('.media-length').getByText('1:02:03', { exact: true }).waitFor();
-    const marked = page.waitForRequest(/mark=/);
-    await page.getByRole('button', { name: /^Download ./ }).click();
-    const { searchParams } = new URL((await marked).url());
-    expect([searchParams.get('mark'), searchParams.has('skip')]).toEqual([
-      'sponsor,selfpromo,interaction,intro',
-      false,
-    ]);
-    await page.reload();
-    await says(page).toMatch(/, in full, sponsors, .* and intro as chapters$/);
-    await part.selectOption('in full');
-    await says(page).toMatch(/ in full$/);
+    await length('1:01:03');
+    await without.uncheck();
+    await length('1:02:03');
   });
 
   it.each(['video', 'long', 'plain', 'audio'])('has its download on the first screen of a phone: %s', async (name) => {
@@ -153,12 +130,12 @@ describe('the sentence', () => {
   });
 
   it.each([
-    ['ja', '360pの動画、字幕なし、全体'],
-    ['zh-CN', '360p 视频，无字幕，完整'],
-    ['de', 'Video in 360p, ohne Untertitel, in voller Länge'],
-    ['ar', 'فيديو بدقة 360p، بلا ترجمة، كامل'],
+    ['ja', '360pの動画、英語'],
+    ['zh-CN', '360p 视频，英语'],
+    ['de', 'Video in 360p, Englisch'],
+    ['ar', 'فيديو بدقة 360p، الإنجليزية'],
   ])('has the order of words of %s', async (locale, sentence) => {
-    const { page } = await open(at('/site/detailed/words'), { locale });
+    const { page } = await open(at('/site/dubbed/words'), { locale });
     const text = () =>
       page.locator('.sentence').evaluate((element) => {
         const copy = element.cloneNode(true) as Element;
@@ -172,7 +149,7 @@ describe('the sentence', () => {
     const { page } = await open(at('/live/index.m3u8'));
     await says(page).toMatch(/^Video in \S+$/);
     await page.goto(at('/site/music/song'));
-    await says(page).toMatch(/^Sound as M4A \d+, in full$/);
-    expect(await menuOf(page, 'Video or sound').locator('option').allTextContents()).toEqual(['Sound']);
+    await says(page).toMatch(/^Sound as M4A \d+, English$/);
+    expect(await menuOf(page, 'Video or sound').count()).toBe(0);
   });
 });

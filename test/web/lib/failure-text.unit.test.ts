@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { failureOf } from '../../../clients/reelay-client/src/failure.ts';
 import { PROBLEM_TYPES, type ProblemName } from '../../../core/api/problem-types.ts';
-import { failureOf } from '../../../web/src/api/responses.ts';
+import first from '../../../web/locales/en.json' with { type: 'json' };
+import lazy from '../../../web/locales/lazy/en.json' with { type: 'json' };
+import { type ApiFailure, toApiFailure } from '../../../web/src/api/failure.ts';
 import { createTexts, LOCALES, loadTexts } from '../../../web/src/lib/texts.ts';
 import { failureText, isWorthRetrying, progressText, streamFailureText } from '../../../web/src/ui/failure-text.ts';
 
@@ -13,18 +16,25 @@ const NEVER_MET: readonly string[] = [
 ];
 /** Types whose words are those of the general ones of their status. */
 const GENERAL: readonly string[] = ['not-found', 'refused', 'site-error'];
-const GENERAL_KEYS = ['failure.not-found', 'failure.refused', 'failure.failed'];
+const GENERAL_KEYS = ['=failure.not-found', '=failure.refused', '=failure.failed'];
 
 const types = (Object.keys(PROBLEM_TYPES) as ProblemName[]).filter((name) => !NEVER_MET.includes(name));
 const LINK = 'https://www.example.com/video';
 
 /** The failure as the page reads it from a response of this type. @param title that no text may repeat */
-const failureFor = (name: string, status: number, headers: Record<string, string> = {}) => {
+const failureFor = async (name: string, status: number, headers: Record<string, string> = {}) => {
   const body = JSON.stringify({ type: `/problems/${name}`, title: 'Raw title', detail: 'Raw detail', status });
-  return failureOf(new Response(body, { status, headers }), 'resolve');
+  return toApiFailure(await failureOf(new Response(body, { status, headers }))) as ApiFailure;
 };
-const keys = createTexts('en', {});
-const texts = await Promise.all(LOCALES.map(loadTexts));
+/** Texts that name their keys. */
+const keys = createTexts('en', Object.fromEntries(Object.keys({ ...first, ...lazy }).map((key) => [key, `=${key}`])));
+const texts = await Promise.all(
+  LOCALES.map(async (locale) => {
+    const loaded = await loadTexts(locale);
+    await loaded.loadLazy();
+    return loaded;
+  }),
+);
 const [english = keys] = texts;
 
 describe('failureText', () => {
@@ -37,11 +47,11 @@ describe('failureText', () => {
   });
 
   it('keeps the words of the type where a stream answers 502 instead of 415', async () =>
-    expect(failureText(keys, await failureFor('drm', 502)).title).toBe('failure.protected'));
+    expect(failureText(keys, await failureFor('drm', 502)).title).toBe('=failure.drm'));
 
   it.each(['constructor', 'unheard-of'])('falls back on the status for the type %s', async (name) => {
-    expect(failureText(keys, await failureFor(name, 415)).title).toBe('failure.refused');
-    expect(failureText(keys, await failureFor(name, 503)).title).toBe('failure.maintenance');
+    expect(failureText(keys, await failureFor(name, 415)).title).toBe('=failure.refused');
+    expect(failureText(keys, await failureFor(name, 503)).title).toBe('=failure.waking');
   });
 
   it.each([
@@ -72,15 +82,15 @@ describe('failureText', () => {
 
 describe('streamFailureText', () => {
   it.each([
-    ['not-found', 404, 'failure.gone'],
-    ['link-refused', 403, 'failure.gone'],
-    ['gone', 404, 'failure.removed'],
+    ['not-found', 404, 'failure.expired'],
+    ['link-refused', 403, 'failure.expired'],
+    ['gone', 404, 'failure.gone'],
     ['refused', 502, 'failure.refused'],
     ['rate-limited', 502, 'failure.rate-limited'],
     ['site-error', 502, 'failure.failed'],
     ['not-started', 404, 'failure.not-started'],
   ])('says of %s that its key has expired, or what its type says', async (name, status, title) =>
-    expect(streamFailureText(keys, await failureFor(name, status)).title).toBe(title),
+    expect(streamFailureText(keys, await failureFor(name, status)).title).toBe(`=${title}`),
   );
 });
 
@@ -100,6 +110,7 @@ describe('isWorthRetrying', () => {
     ['bot-check', 415, true],
     ['drm', 415, false],
     ['private-address', 404, false],
+    ['no-media', 415, false],
     ['unknown-host', 404, true],
     ['site-timeout', 502, true],
   ])('%s: %s', async (name, status, isWorth) =>

@@ -12,7 +12,6 @@ const SOURCES = resolve(import.meta.dirname, '../../../web/src');
 const COMPOSED: readonly (readonly [template: string, pattern: RegExp])[] = [
   ['`version.${', /^version\.(descriptive|drc|dubbed)$/],
   ['`player.${', /^player\.(unsupported|interrupted)$/],
-  ['`segment.${', /^segment\.[a-z_]+$/],
   ['`waiting.${', /^waiting\.[a-z-]+(\.what)?$/],
   ['`waiting.tools.${', /^waiting\.tools\.(install|check)$/],
   ['`footer.theme.${', /^footer\.theme\.(system|light|dark)$/],

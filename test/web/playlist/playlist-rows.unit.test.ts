@@ -1,57 +1,63 @@
 import { describe, expect, it } from 'vitest';
 import { ApiFailure } from '../../../web/src/api/index.ts';
-import { countNotesOf, matches, rowsOfPlaylist } from '../../../web/src/ui/playlist/playlist-rows.ts';
+import { createChooser } from '../../../web/src/ui/playlist/entry-files.ts';
+import { isListed, matches, rowsOfPlaylist } from '../../../web/src/ui/playlist/playlist-rows.ts';
+
+const entry = { item: { requestedUrl: null, coverUrl: null, title: 'Étude: Straße', author: 'Ada' } };
 
 describe('rowsOfPlaylist', () => {
   it('numbers entries as the source does, with gaps for unavailable ones', () => {
-    expect(rowsOfPlaylist([{}, {}, {}], [2, 5])).toEqual([
-      { number: 1, index: 0 },
+    expect(rowsOfPlaylist([entry, entry, entry], [2, 5])).toEqual([
+      { number: 1, index: 0, entry },
       { number: 2 },
-      { number: 3, index: 1 },
-      { number: 4, index: 2 },
+      { number: 3, index: 1, entry },
+      { number: 4, index: 2, entry },
       { number: 5 },
     ]);
   });
 
   it('has a gap with the reason for an entry that turns out to be gone', () => {
     const failure = new ApiFailure('not-found', { problem: 'gone' });
-    expect(rowsOfPlaylist([{}, { isGone: true, failure }, {}])).toEqual([
-      { number: 1, index: 0 },
+    expect(rowsOfPlaylist([entry, { ...entry, isGone: true, failure }, entry])).toEqual([
+      { number: 1, index: 0, entry },
       { number: 2, failure },
-      { number: 3, index: 2 },
+      { number: 3, index: 2, entry },
     ]);
   });
 
   it('numbers entries in their order without counts', () => {
-    expect(rowsOfPlaylist([{}, {}])).toEqual([
-      { number: 1, index: 0 },
-      { number: 2, index: 1 },
+    expect(rowsOfPlaylist([entry, entry])).toEqual([
+      { number: 1, index: 0, entry },
+      { number: 2, index: 1, entry },
     ]);
   });
 
   it('lists every entry, whatever places a server names', () => {
-    const rows = rowsOfPlaylist([{}, {}], [1, 2, 900]);
-    expect(rows.flatMap(({ index }) => index ?? [])).toEqual([0, 1]);
-  });
-});
-
-describe('countNotesOf', () => {
-  const counts = { total: 500, isCut: true, unavailable: [2, 17, 42] };
-
-  it('has the total and the limit of a list that was cut', () => {
-    expect(countNotesOf(197, 6, counts)).toEqual({ total: 500, unavailableCount: 3, limit: 200, pendingCount: 6 });
-  });
-
-  it('has no total where all entries are listed', () => {
-    const notes = countNotesOf(3, 0, { total: 5, isCut: false, unavailable: [1, 2] });
-    expect(notes).toEqual({ total: undefined, unavailableCount: 2, limit: undefined, pendingCount: 0 });
-    expect(countNotesOf(3, 0)).toMatchObject({ total: undefined, unavailableCount: 0 });
+    const rows = rowsOfPlaylist([entry, entry], [1, 2, 900]);
+    expect(rows.filter(isListed).map(({ index }) => index)).toEqual([0, 1]);
   });
 });
 
 describe('matches', () => {
-  const entry = { item: { requestedUrl: null, coverUrl: null, title: 'Étude: Straße', author: 'Ada' } };
-
   it.each(['etude', 'ADA', 'stra étu', 'Étude'])('finds %j', (filter) => expect(matches(entry, filter)).toBe(true));
   it.each(['etudes', 'ada x'])('does not find %j', (filter) => expect(matches(entry, filter)).toBe(false));
+});
+
+describe('createChooser', () => {
+  it('chooses the file of each entry once', () => {
+    let reads = 0;
+    const item = {
+      ...entry.item,
+      author: null,
+      get video() {
+        reads++;
+        return { renditions: [{ key: 'one', label: '720p', height: 720, fileExtension: '.mp4', mimeType: null }] };
+      },
+    };
+    const choose = createChooser({}, 12);
+    expect(choose(item, 3)).toMatchObject({ label: '720p', title: expect.stringMatching(/^03 - /) });
+    expect(choose(item, 3)).toBe(choose(item, 3));
+    expect(reads).toBe(1);
+    expect(choose({ ...entry.item }, 4)).toBe(undefined);
+  });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { secondsOf } from '../../../web/src/renditions/playlist-format.ts';
+import { secondsOf } from '../../../web/src/renditions/conversions.ts';
 import { between, formatNumbers } from '../../../web/src/ui/playlist/selection.ts';
 
 describe('formatNumbers', () => {

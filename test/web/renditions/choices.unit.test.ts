@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { contentDisposition } from '../../../core/http/file-name.ts';
 import type { MediaInformation, MediaRendition } from '../../../web/src/api/contract.ts';
 import { choicesOf } from '../../../web/src/renditions/choices.ts';
-import { fileNameOf } from '../../../web/src/renditions/file-name.ts';
 import { rowsOf } from '../../../web/src/renditions/format-preference.ts';
 
 const rendition = (changes: Partial<MediaRendition> = {}): MediaRendition => ({
@@ -28,18 +26,17 @@ const item = (video: MediaRendition[], audio: MediaRendition[] = []): MediaInfor
 });
 
 describe('choicesOf', () => {
-  it('groups video, audio and MP3, best first, and preselects one', () => {
+  it('groups video and audio, MP3 and then the best first, and preselects one', () => {
     const choices = choicesOf(item([rendition({ key: 'A' }), rendition({ key: 'B' })], [sound({ key: 'C' }), MP3]));
     expect(choices.video.map(({ id }) => id)).toEqual(['video:A', 'video:B']);
-    expect(choices.audio.map(({ id }) => id)).toEqual(['audio:C']);
-    expect(choices.mp3.map(({ id }) => id)).toEqual(['mp3:K:320', 'mp3:K:256', 'mp3:K', 'mp3:K:128']);
-    expect(choices.mp3.every(({ element }) => element === 'audio')).toBe(true);
+    const mp3 = ['audio:K:mp3:320', 'audio:K:mp3:256', 'audio:K:mp3', 'audio:K:mp3:128'];
+    expect(choices.audio.map(({ id }) => id)).toEqual([...mp3, 'audio:C']);
     expect(choices.preselected?.id).toBe('video:A');
   });
 
   it.each([
     ['audio without video', item([], [sound({ key: 'C' }), MP3]), 'audio:C'],
-    ['the conversion alone', item([], [MP3]), 'mp3:K'],
+    ['the conversion alone', item([], [MP3]), 'audio:K:mp3'],
     ['nothing', item([]), undefined],
     ['a reference without renditions', { ...item([]), video: { renditions: null as never }, audio: {} }, undefined],
     ['renditions without keys', item([rendition({ key: null })], [sound({ key: '' })]), undefined],
@@ -52,8 +49,8 @@ describe('choicesOf', () => {
   it.each<[string, Partial<MediaRendition>, object]>([
     [
       'a file',
-      { fileSizeBytes: 5, height: 1080, bitrate: 100.5 },
-      { sizeBytes: 5, height: 1080, bitrate: 100.5, isMuxed: false, isSizeEstimate: false },
+      { fileSizeBytes: 5, height: 1080 },
+      { sizeBytes: 5, height: 1080, isMuxed: false, isSizeEstimate: false },
     ],
     ['a combined stream', { urlType: 'Combined', fileSizeBytes: 5 }, { isMuxed: true, isSizeEstimate: true }],
     [
@@ -69,10 +66,17 @@ describe('choicesOf', () => {
     expect(choicesOf(item([rendition({ urlType })])).video[0]).not.toHaveProperty('canSeek');
   });
 
-  it('omits invalid numbers', () => {
-    const [choice] = choicesOf(item([rendition({ fileSizeBytes: 0, height: null, bitrate: Number.NaN })])).video;
-    for (const name of ['sizeBytes', 'height', 'bitrate']) expect(choice).not.toHaveProperty(name);
+  it('take a size and a height of 0 for unknown', () => {
+    const [choice] = choicesOf(item([rendition({ fileSizeBytes: 0, height: 0 })])).video;
+    expect(choice).toMatchObject({ sizeBytes: undefined, height: undefined });
   });
+
+  it.each([
+    [{ number: 3, count: 120 }, '003 - Author - Title'],
+    [undefined, 'Author - Title'],
+  ])('begin the names of files at the place %j with %s', (place, title) =>
+    expect(choicesOf(item([rendition()]), { place }).video[0]?.title).toBe(title),
+  );
 
   it.each<[string, Partial<MediaRendition>, boolean]>([
     ['MP4', { height: 1080 }, true],
@@ -116,7 +120,7 @@ describe('preselection', () => {
       'video:4k',
     ],
     ['audio that plays everywhere', { preference: { group: 'audio' } }, 'audio:aac'],
-    ['the conversion', { preference: { group: 'mp3' } }, 'mp3:K'],
+    ['the conversion', { preference: { group: 'audio', container: 'MP3' } }, 'audio:K:mp3'],
     ['the smallest when none fits', { preference: { group: 'video', height: 100 } }, 'video:720'],
   ])('selects %s', (_, options, id) => expect(choicesOf(ladder, options).preselected?.id).toBe(id));
 
@@ -131,66 +135,5 @@ describe('preselection', () => {
 
   it('names the codec', () => {
     expect(choicesOf(ladder).video.map(({ codec }) => codec)).toEqual(['AV1', 'VP9', 'AV1', 'H.264', undefined]);
-  });
-});
-
-describe('fileNameOf', () => {
-  it('adds place and quality', () => {
-    const naming = { title: 'Title', author: 'Author', quality: '1080p (HDR)', place: { number: 3, count: 120 } };
-    expect(fileNameOf(naming, '.mp4')).toBe('003 - Author - Title (1080p HDR).mp4');
-  });
-
-  it('tells apart dubs whose labels differ in the language alone', () => {
-    const labels = ['German (dubbed)', 'German', 'French (dubbed)', 'Norwegian Bokmål (dubbed, descriptive)'];
-    const sounds = labels.map((label, index) => sound({ key: `${index}`, label: `129 kbps ${label}` }));
-    expect(choicesOf(item([], sounds)).audio.map(({ fileName }) => fileName)).toEqual([
-      'Author - Title (129 kbps German dubbed).m4a',
-      'Author - Title (129 kbps German).m4a',
-      'Author - Title (129 kbps French dubbed).m4a',
-      'Author - Title (129 kbps Norwegian Bokmål dubbed, descriptive).m4a',
-    ]);
-  });
-
-  it('has 200 bytes at most, of which a long title leaves place and quality theirs', () => {
-    const naming = { title: '🎬'.repeat(200), author: null, quality: '192 kbps', place: { number: 1, count: 1000 } };
-    const name = fileNameOf(naming, '.mp4');
-    expect(Buffer.byteLength(name)).toBeLessThanOrEqual(200);
-    expect(name).toMatch(/^0001 - (?:🎬)+ \(192 kbps\)\.mp4$/u);
-  });
-
-  it.each([
-    ['Title', 'Author', '.mp4'],
-    ['a/b\\c:d*e?f"g<h>i|j%k', null, '.mp4'],
-    ['CON', null, '.mp3'],
-    ['...', '', '.mp4'],
-    ['x'.repeat(300), 'y', '.m4a'],
-    ['several words '.repeat(30), 'An artist', '.webm'],
-    ['Title', 'An artist '.repeat(30), '.webm'],
-    ['日本語 \u202e العربية', 'Ü', '.mp4'],
-    ['', null, '.webm'],
-    ['', 'Author', '.webm'],
-  ])('is the one of the service: %.30s', (title, author, extension) => {
-    const given = /filename\*=UTF-8''([^;]*)/.exec(contentDisposition({ title, author }, extension))?.[1] ?? '';
-    expect(fileNameOf({ title, author }, extension)).toBe(decodeURIComponent(given));
-  });
-
-  const naming = { title: 'Title', author: 'Artist', quality: '1080p', place: { number: 3, count: 20 } };
-  it.each([
-    [naming, '03 - Artist - Title (1080p)'],
-    [{ ...naming, author: null }, '03 - Title (1080p)'],
-    [{ title: 'A - - B (', author: null }, 'A - - B ('],
-    [{ title: null, author: null, quality: '1080p' }, '(1080p)'],
-    [{ title: 'con', author: null }, 'con_'],
-    [{ title: null, author: null }, 'media'],
-  ])('of %j has the parts that are there', (one, name) => expect(fileNameOf(one, '.mp4')).toBe(`${name}.mp4`));
-
-  it('has 200 bytes at most with a long title and a long artist', () => {
-    const name = fileNameOf({ ...naming, title: '🎬'.repeat(200), author: '🎵'.repeat(200) }, '.mp4');
-    expect(Buffer.byteLength(name)).toBeLessThanOrEqual(200);
-    expect(name.isWellFormed()).toBe(true);
-  });
-
-  it('omits an invalid extension', () => {
-    expect(fileNameOf({ title: 'x', author: null }, '/../y')).toBe('x');
   });
 });

@@ -1,16 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { createApi } from '../../../web/src/api/api.ts';
 import type { MediaInformation, MediaRendition } from '../../../web/src/api/contract.ts';
+import type { Choice } from '../../../web/src/renditions/choice.ts';
 import { choicesOf } from '../../../web/src/renditions/choices.ts';
 import {
-  clipOf,
+  changed,
+  clipFrom,
   formatTime,
   isClippable,
   parseTime,
   secondsOfSegments,
-  withoutSegments,
 } from '../../../web/src/renditions/clip.ts';
 
+const ORIGIN = 'https://r.example';
 const rendition = (changes: Partial<MediaRendition> = {}): MediaRendition => ({
   key: 'K',
   label: '1080p',
@@ -56,16 +58,23 @@ describe('formatTime', () => {
   });
 });
 
-describe('clipOf', () => {
-  it('names the file after its times, and has its share of the size', () => {
-    const [choice] = choicesOf(item([rendition({ fileSizeBytes: 1000 })])).video;
-    if (!choice) throw new Error('No choice');
-    const clip = clipOf(choice, { startSeconds: 10, endSeconds: 3725.5 }, 7431);
-    expect(clip.fileName).toBe(choice.fileName.replace(/\.\w+$/, ' (0-10–1-02-05.5)$&'));
-    expect(clip.label).toBe('1080p 0:10–1:02:05.5');
-    expect(clip).toMatchObject({ sizeBytes: 500, isSizeEstimate: true });
-    expect(clip.clip).toEqual({ startSeconds: 10, endSeconds: 3725.5 });
-    expect(clip.id).not.toBe(choice.id);
+describe('changed', () => {
+  const [choice] = choicesOf(item([rendition({ fileSizeBytes: 1000 })])).video;
+  const urlOf = (one: Choice) => createApi(ORIGIN).streamUrl(one.rendition, one).replace(ORIGIN, '');
+
+  it('names a part after its times, and has its share of the size', () => {
+    const clip = changed(choice ?? expect.fail(), { clip: { startSeconds: 10, endSeconds: 3725.5 } }, 0.5);
+    expect(clip).toMatchObject({ label: '1080p 0:10–1:02:05.5', sizeBytes: 500, isSizeEstimate: true });
+    expect(urlOf(clip)).toBe('/api/Stream/Media/K?start=10&end=3725.5');
+  });
+
+  it.each([
+    [{ skipsSponsors: true }, 'skip=sponsor'],
+    [{ subtitles: 'pt-BR' }, 'subtitles=pt-BR'],
+  ])('asks for %j', (options, query) => {
+    const other = changed(choice ?? expect.fail(), options);
+    expect(other).toMatchObject({ label: '1080p', sizeBytes: 1000, isSizeEstimate: true });
+    expect(urlOf(other)).toBe(`/api/Stream/Media/K?${query}`);
   });
 });
 
@@ -82,32 +91,33 @@ describe('isClippable', () => {
 
   it('of a conversion is true', () => {
     const audio = { renditions: [rendition({ convertTo: 'mp3', fileExtension: '.mp3' })] };
-    const [choice] = choicesOf({ ...item([]), audio }).mp3;
+    const [choice] = choicesOf({ ...item([]), audio }).audio;
     expect(choice && isClippable(choice)).toBe(true);
   });
 });
 
 describe('what is left out', () => {
   const segments = [
-    { category: 'selfpromo', startSeconds: 15, endSeconds: 30 },
-    { category: 'sponsor', startSeconds: 10, endSeconds: 20 },
-    { category: 'sponsor', startSeconds: 12, endSeconds: 14 },
-    { category: 'outro', startSeconds: 90, endSeconds: 100 },
-  ] as const;
+    { startSeconds: 15, endSeconds: 30 },
+    { startSeconds: 10, endSeconds: 20 },
+    { startSeconds: 12, endSeconds: 14 },
+    { startSeconds: 90, endSeconds: 100 },
+  ];
 
-  it.each([
-    [[], 0],
-    [['sponsor'], 10],
-    [['sponsor', 'selfpromo'], 20],
-    [['sponsor', 'selfpromo', 'outro'], 30],
-  ] as const)('of %j has %d s, overlaps once', (categories, seconds) =>
-    expect(secondsOfSegments(segments, categories)).toBe(seconds),
-  );
-
-  it('is part of the address, and makes the file smaller', () => {
-    const [choice] = choicesOf(item([rendition({ fileSizeBytes: 1000 })])).video;
-    const shorter = withoutSegments(choice ?? expect.fail(), ['sponsor', 'outro'], 0.75);
-    expect(shorter).toMatchObject({ sizeBytes: 750, isSizeEstimate: true });
-    expect(createApi('').streamUrl(shorter.rendition, shorter)).toBe('/api/Stream/Media/K?skip=sponsor%2Coutro');
+  it('has the seconds of all, overlaps once', () => {
+    expect(secondsOfSegments([])).toBe(0);
+    expect(secondsOfSegments(segments)).toBe(30);
   });
+});
+
+describe('the part that is selected first', () => {
+  it.each([
+    [0, 60, 0, 30],
+    [12.7, 60, 12, 42],
+    [55, 60.4, 30, 60],
+    [3, 8.03, 0, 8],
+    [0, 0.4, 0, 1],
+  ])('at %d s of %d s is from %d to %d', (seconds, durationSeconds, startSeconds, endSeconds) =>
+    expect(clipFrom(seconds, durationSeconds)).toEqual({ startSeconds, endSeconds }),
+  );
 });

@@ -8,7 +8,7 @@ import { choicesOf } from '../../../web/src/renditions/choices.ts';
 import { candidatesOf, formatLists } from '../../core/resolve/renditions/format-lists.ts';
 
 const LINK = 'https://media.example/watch';
-const GROUPS = ['video', 'audio', 'mp3'] as const;
+const GROUPS = ['video', 'audio'] as const;
 
 /** A browser that plays what all current ones play. */
 const canPlay = (mimeType: string) => !/hvc1|hev1|dvh1|ec-3|dtsc|x-flv|3gpp|matroska/.test(mimeType);

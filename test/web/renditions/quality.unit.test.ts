@@ -9,15 +9,12 @@ import { createMemoryStore } from '../fakes/memory-store.ts';
 describe('preferenceFromQuality', () => {
   it.each([
     ['1080p', { group: 'video', height: 1080 }],
-    ['audio', { group: 'audio' }],
-    ['mp3', { group: 'mp3' }],
+    ['best', { group: 'video', height: Number.POSITIVE_INFINITY }],
+    ['audio', { group: 'audio', container: undefined }],
+    ['mp3', { group: 'audio', container: 'MP3' }],
   ])('reads %s as qualityOf writes it', (quality, preference) => {
     expect(preferenceFromQuality(quality)).toEqual(preference);
     expect(qualityOf(preference as Parameters<typeof qualityOf>[0])).toBe(quality);
-  });
-
-  it('reads best as the tallest video', () => {
-    expect(preferenceFromQuality('best')?.height).toBeGreaterThan(1e6);
   });
 
   it.each([null, '', '1080', '0p', '-5p', '1e3p', '999999p', 'MP3', 'p'])('ignores %s', (quality) =>
@@ -27,7 +24,7 @@ describe('preferenceFromQuality', () => {
 
 describe('shareableLocation', () => {
   it('holds the link and the format', () => {
-    expect(shareableLocation('https://a.example/?x=1&quality=2', '720p')).toBe(
+    expect(shareableLocation(['https://a.example/?x=1&quality=2'], '720p')).toBe(
       '/?url=https%3A%2F%2Fa.example%2F%3Fx%3D1%26quality%3D2&quality=720p',
     );
   });
@@ -38,8 +35,8 @@ describe('createFormatStore', () => {
     const store = createMemoryStore();
     const formats = createFormatStore(store);
     formats.set({ group: 'video', height: 720 });
-    formats.setForLink({ group: 'mp3' });
-    expect(formats.get()).toEqual({ group: 'mp3' });
+    formats.setForLink({ group: 'audio' });
+    expect(formats.get()).toEqual({ group: 'audio' });
     expect(createFormatStore(store).get()).toEqual({ group: 'video', height: 720 });
     formats.setForLink(undefined);
     expect(formats.get()).toEqual({ group: 'video', height: 720 });
@@ -48,36 +45,31 @@ describe('createFormatStore', () => {
   it('keeps what was selected of each group', () => {
     const store = createMemoryStore();
     createFormatStore(store).set({ group: 'video', height: 720, subtitles: 'de' });
-    createFormatStore(store).set({ group: 'mp3', audioGroup: 'mp3', bitrateKbps: 320, hasTags: false });
-    createFormatStore(store).set({ group: 'audio', audioGroup: 'audio', container: 'WAV', language: 'fr' });
+    createFormatStore(store).set({ group: 'audio', container: 'MP3', bitrateKbps: 320, skipsSponsors: true });
+    createFormatStore(store).set({ group: 'video', language: 'fr' });
     expect(createFormatStore(store).get()).toEqual({
-      group: 'audio',
-      audioGroup: 'audio',
+      group: 'video',
       height: 720,
+      container: 'MP3',
       bitrateKbps: 320,
-      container: 'WAV',
       language: 'fr',
       subtitles: 'de',
-      hasTags: false,
+      skipsSponsors: true,
     });
-    createFormatStore(store).set({ group: 'mp3', bitrateKbps: undefined, language: undefined });
-    expect(createFormatStore(store).get()).toMatchObject({ bitrateKbps: undefined, language: undefined });
+    createFormatStore(store).set({ group: 'audio', container: 'WAV', bitrateKbps: undefined, language: undefined });
+    expect(createFormatStore(store).get()).toMatchObject({ container: 'WAV', height: 720 });
+    expect(createFormatStore(store).get()?.language).toBeUndefined();
   });
 
   it.each(['{', '7', '{"group":"radio"}', 'null', '[]'])('ignores %s of another version', (text) =>
     expect(createFormatStore(createMemoryStore({ 'reelay.format': text })).get()).toBeUndefined(),
   );
 
-  it('ignores fields of another shape', () => {
-    const text = '{"group":"video","height":"x","language":7,"audioGroup":"video","subtitles":null}';
-    expect(createFormatStore(createMemoryStore({ 'reelay.format': text })).get()).toEqual({ group: 'video' });
-  });
-
   it('prefers what the visitor selects after opening the link', () => {
     const formats = createFormatStore(createMemoryStore());
-    formats.setForLink({ group: 'mp3' });
-    formats.set({ group: 'audio' });
-    expect(formats.get()).toEqual({ group: 'audio' });
+    formats.setForLink({ group: 'audio' });
+    formats.set({ group: 'video' });
+    expect(formats.get()).toEqual({ group: 'video' });
   });
 });
 

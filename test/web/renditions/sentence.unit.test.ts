@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { createApi } from '../../../web/src/api/api.ts';
 import type { MediaInformation, MediaRendition } from '../../../web/src/api/contract.ts';
-import type { AudioVersion, Choice, DetailedAudio } from '../../../web/src/renditions/choice.ts';
+import type { AudioVersion } from '../../../web/src/api/index.ts';
+import type { Choice, DetailedAudio } from '../../../web/src/renditions/choice.ts';
 import { type ChoicesOptions, choicesOf } from '../../../web/src/renditions/choices.ts';
-import { languageChange, menusOf, nameOf, withExtras } from '../../../web/src/renditions/sentence.ts';
+import { languageChange, menusOf, nameOf } from '../../../web/src/renditions/sentence.ts';
 
 const ENGLISH = { language: 'en', isOriginal: true, isDubbed: false, isDescriptive: false, isDrc: false };
 const GERMAN = { ...ENGLISH, language: 'de', isOriginal: false, isDubbed: true };
@@ -38,10 +39,17 @@ const ITEM: MediaInformation = {
   audio: { renditions: [ORIGINAL, MP3] },
 };
 
-const of = (options: ChoicesOptions = {}) => choicesOf(ITEM, { audio: DETAILS, ...options });
+/** As the page names them in English. */
+const nameOfVersion = ({ language, isDubbed }: AudioVersion) => {
+  const name = { de: 'German', all: 'all languages' }[language ?? ''] ?? 'English';
+  return isDubbed ? `${name} (dubbed)` : name;
+};
+const detailsOf = (audio: readonly DetailedAudio[], nameOf = nameOfVersion) => ({ details: { audio, nameOf } });
+const of = (options: ChoicesOptions = {}) => choicesOf(ITEM, { ...detailsOf(DETAILS), ...options });
 const find = (choices: ReturnType<typeof of>, id: string): Choice =>
-  [...choices.video, ...choices.audio, ...choices.mp3].find((choice) => choice.id === id) ?? expect.fail(`no ${id}`);
-const urlOf = (choice: Choice) => createApi('').streamUrl(choice.rendition, choice);
+  [...choices.video, ...choices.audio].find((choice) => choice.id === id) ?? expect.fail(`no ${id}`);
+const ORIGIN = 'https://r.example';
+const urlOf = (choice: Choice) => createApi(ORIGIN).streamUrl(choice.rendition, choice).replace(ORIGIN, '');
 
 describe('the menus of the sentence', () => {
   it('name formats without the version of the audio', () => {
@@ -49,12 +57,18 @@ describe('the menus of the sentence', () => {
     expect(menusOf(choices, find(choices, 'video:V')).formats.map(nameOf)).toEqual(['1080p', '720p60 HDR']);
     const names = ['MP3 320', 'MP3 256', 'MP3 192', 'MP3 128', 'M4A 129', 'WAV'];
     expect(menusOf(choices, find(choices, 'audio:EN')).formats.map(nameOf)).toEqual(names);
-    expect(menusOf(choices, find(choices, 'mp3:DE')).formats.map(nameOf)).toEqual(names.with(4, 'M4A 96'));
+    expect(menusOf(choices, find(choices, 'audio:DE:mp3')).formats.map(nameOf)).toEqual(names.with(4, 'M4A 96'));
+  });
+
+  it('name the codec of sound in WebM', () => {
+    const opus = rendition('O', '160 kbps', { fileExtension: '.webm', mimeType: 'audio/webm', description: 'opus' });
+    const choices = choicesOf({ ...ITEM, audio: { renditions: [opus] } });
+    expect(nameOf(find(choices, 'audio:O'))).toBe('Opus 160');
   });
 
   it.each([
     [
-      'mp3:EN:320',
+      'audio:EN:mp3:320',
       [
         '/api/Stream/Media/EN?format=mp3&bitrate=320&tags=true',
         '/api/Stream/Media/DE?format=mp3&bitrate=320&tags=true',
@@ -73,33 +87,28 @@ describe('the menus of the sentence', () => {
     const both = [rendition('EN', '720p English (original)'), rendition('DE', '720p German (dubbed)')];
     const [en, de] = both as [MediaRendition, MediaRendition];
     const item = { ...ITEM, video: { renditions: both }, audio: { renditions: both } };
-    const choices = choicesOf(item, { audio: [detailed(en, ENGLISH), detailed(de, GERMAN)] });
+    const choices = choicesOf(item, detailsOf([detailed(en, ENGLISH), detailed(de, GERMAN)]));
     const { formats, versions } = menusOf(choices, find(choices, 'video:EN'));
     expect([formats.map(nameOf), versions.map(({ id }) => id)]).toEqual([['720p'], ['video:EN', 'video:DE']]);
   });
 
-  it('name the files of other languages', () => {
+  it('name the choices of other languages', () => {
     const { versions } = menusOf(of(), find(of(), 'video:V'));
-    const suffixes = ['', ' (German)', ' (all languages)'];
-    expect(versions.map(({ fileName }) => fileName)).toEqual(suffixes.map((text) => `Title (1080p)${text}.mp4`));
+    expect(versions.map(({ label }) => label)).toEqual(['1080p', '1080p German (dubbed)', '1080p all languages']);
     expect(versions.map(({ isSizeEstimate }) => isSizeEstimate)).toEqual([false, true, true]);
   });
 
-  it('have the words of the page for languages, in labels and names of files', () => {
+  it('have the words of the page for languages', () => {
     const nameOf = ({ language, isDubbed }: AudioVersion) =>
       isDubbed ? 'Deutsch (synchronisiert)' : language === 'all' ? 'alle Sprachen' : 'Originalton';
-    const { video, audio, mp3 } = of({ words: { locale: 'de', nameOf } });
-    const files = (choices: readonly Choice[]) => choices.map(({ label, fileName }) => `${label}: ${fileName}`);
-    expect(files(audio).slice(0, 3)).toEqual([
-      '129 kbps Originalton: Title (129 kbps Originalton).m4a',
-      'WAV: Title.wav',
-      '96 kbps Deutsch (synchronisiert): Title (96 kbps Deutsch synchronisiert).m4a',
-    ]);
-    expect(mp3.at(-1)?.label).toBe('128 kbps Deutsch (synchronisiert)');
-    expect(video.slice(2, 5).map(({ fileName }) => fileName)).toEqual([
-      'Title (1080p) (Deutsch).mp4',
-      'Title (720p60 HDR) (Deutsch).mp4',
-      'Title (1080p) (alle Sprachen).mp4',
+    const { video, audio } = of(detailsOf(DETAILS, nameOf));
+    const labels = (choices: readonly Choice[]) => choices.map(({ label }) => label);
+    expect(labels(audio).slice(4, 7)).toEqual(['129 kbps Originalton', 'WAV', '320 kbps Deutsch (synchronisiert)']);
+    expect(labels(audio).slice(-2)).toEqual(['96 kbps Deutsch (synchronisiert)', 'WAV Deutsch (synchronisiert)']);
+    expect(labels(video)).toEqual([
+      ...['1080p', '720p60 HDR'],
+      ...['1080p Deutsch (synchronisiert)', '720p60 HDR Deutsch (synchronisiert)'],
+      ...['1080p alle Sprachen', '720p60 HDR alle Sprachen'],
     ]);
   });
 
@@ -109,25 +118,30 @@ describe('the menus of the sentence', () => {
       detailed({ ...DUB, fileSizeBytes: 70 }, GERMAN),
     ];
     const video = { renditions: [rendition('V', '1080p', { height: 1080, fileSizeBytes: 1000 })] };
-    const choices = choicesOf({ ...ITEM, video }, { audio: sized });
+    const choices = choicesOf({ ...ITEM, video }, detailsOf(sized));
     const { versions } = menusOf(choices, find(choices, 'video:V'));
     expect(versions.map(({ sizeBytes }) => sizeBytes)).toEqual([1000, 970, 1070]);
-    const unsized = choicesOf({ ...ITEM, video }, { audio: DETAILS });
+    const unsized = choicesOf({ ...ITEM, video }, detailsOf(DETAILS));
     expect(unsized.video.map(({ sizeBytes }) => sizeBytes)).toEqual([1000, 1000, undefined]);
   });
 
   it.each([
-    ['the item has one', { audio: DETAILS.slice(0, 1) }],
-    ['the other is described', { audio: [DETAILS[0], detailed(DUB, { ...GERMAN, isDescriptive: true })] }],
-    ['the other is not known', { audio: [DETAILS[0], detailed(DUB, { ...GERMAN, language: null })] }],
-  ])('have no other language of video where %s', (_, options) => {
-    const choices = of(options as ChoicesOptions);
+    ['the item has one', []],
+    ['the other is described', [detailed(DUB, { ...GERMAN, isDescriptive: true })]],
+    ['the other is not known', [detailed(DUB, { ...GERMAN, language: null })]],
+  ])('have no other language of video where %s', (_, others) => {
+    const choices = of(detailsOf([...DETAILS.slice(0, 1), ...others]));
     expect(choices.video.map(({ id }) => id)).toEqual(['video:V', 'video:W']);
+  });
+
+  it('know the language of the video as it is listed', () => {
+    const choices = of(detailsOf(DETAILS.slice(0, 1)));
+    expect(menusOf(choices, find(choices, 'video:V')).versions.map(({ version }) => version)).toEqual([ENGLISH]);
   });
 
   it('have one version where details are unknown', () => {
     const choices = choicesOf(ITEM);
-    expect(menusOf(choices, find(choices, 'mp3:EN')).versions.map(({ id }) => id)).toEqual(['mp3:EN']);
+    expect(menusOf(choices, find(choices, 'audio:EN:mp3')).versions.map(({ id }) => id)).toEqual(['audio:EN:mp3']);
   });
 });
 
@@ -146,33 +160,40 @@ describe('all audio of an item', () => {
       detailed({ ...ORIGINAL, key: 'EN.id.200.y' }, ENGLISH),
       detailed({ ...DUB, key: 'DE.id.200.y' }, GERMAN),
     ];
-    const choices = choicesOf(signed, { audio });
-    expect(choices.audio.map(({ id }) => id)).toEqual([
-      'audio:EN.id.100.x',
-      'audio:EN.id.100.x:wav',
-      'audio:DE.id.200.y',
-      'audio:DE.id.200.y:wav',
+    const choices = choicesOf(signed, detailsOf(audio));
+    const files = choices.audio.filter(({ container }) => container !== 'MP3');
+    // The same choice is known again after another resolve, and its file has the signature of this one.
+    expect(files.map(({ id, rendition }) => [id, rendition.key])).toEqual([
+      ['audio:EN', 'EN.id.100.x'],
+      ['audio:EN:wav', 'EN.id.100.x'],
+      ['audio:DE', 'DE.id.200.y'],
+      ['audio:DE:wav', 'DE.id.200.y'],
     ]);
-    expect(new Set(choices.mp3.map(({ version }) => version?.language))).toEqual(new Set(['en', 'de']));
+    const mp3 = choices.audio.filter(({ container }) => container === 'MP3');
+    expect(new Set(mp3.map(({ version }) => version?.language))).toEqual(new Set(['en', 'de']));
   });
 
   it('names conversions of dubs', () =>
-    expect(of().mp3.map(({ label, id }) => [id, label])).toEqual([
-      ['mp3:EN:320', '320 kbps'],
-      ['mp3:EN:256', '256 kbps'],
-      ['mp3:EN', '192 kbps'],
-      ['mp3:EN:128', '128 kbps'],
-      ['mp3:DE:320', '320 kbps German (dubbed)'],
-      ['mp3:DE:256', '256 kbps German (dubbed)'],
-      ['mp3:DE', '192 kbps German (dubbed)'],
-      ['mp3:DE:128', '128 kbps German (dubbed)'],
+    expect(
+      of()
+        .audio.filter(({ container }) => container === 'MP3')
+        .map(({ label, id }) => [id, label]),
+    ).toEqual([
+      ['audio:EN:mp3:320', '320 kbps'],
+      ['audio:EN:mp3:256', '256 kbps'],
+      ['audio:EN:mp3', '192 kbps'],
+      ['audio:EN:mp3:128', '128 kbps'],
+      ['audio:DE:mp3:320', '320 kbps German (dubbed)'],
+      ['audio:DE:mp3:256', '256 kbps German (dubbed)'],
+      ['audio:DE:mp3', '192 kbps German (dubbed)'],
+      ['audio:DE:mp3:128', '128 kbps German (dubbed)'],
     ]));
 });
 
 describe('the language that was selected last', () => {
   it.each([
     ['audio:DE', { group: 'audio', language: 'de' }],
-    ['mp3:DE:320', { group: 'mp3', bitrateKbps: 320, language: 'de' }],
+    ['audio:DE:mp3:320', { group: 'audio', container: 'MP3', bitrateKbps: 320, language: 'de' }],
     ['audio:EN', { group: 'audio', language: 'fr' }],
     ['audio:EN', { group: 'audio' }],
     ['video:V', { group: 'video' }],
@@ -182,9 +203,9 @@ describe('the language that was selected last', () => {
   ] as const)('preselects %s for %j', (id, preference) => expect(of({ preference }).preselected?.id).toBe(id));
 
   it.each([
-    ['mp3:EN', 'mp3:DE', { language: 'de' }],
-    ['mp3:DE', 'mp3:EN', { language: undefined }],
-    ['mp3:EN', 'audio:EN', {}],
+    ['audio:EN:mp3', 'audio:DE:mp3', { language: 'de' }],
+    ['audio:DE:mp3', 'audio:EN:mp3', { language: undefined }],
+    ['audio:EN:mp3', 'audio:EN', {}],
     // The language of one does not change that of the other.
     ['audio:DE', 'video:V', {}],
     ['video:V', 'audio:EN', {}],
@@ -193,21 +214,5 @@ describe('the language that was selected last', () => {
   ])('changes from %s to %s to %j', (before, choice, change) => {
     const choices = of();
     expect(languageChange(choices, find(choices, before), find(choices, choice))).toEqual(change);
-  });
-});
-
-describe('withExtras', () => {
-  it('puts subtitles into video in MP4 alone', () => {
-    const choices = of();
-    const urls = ['video:V', 'audio:EN'].map((id) => urlOf(withExtras(find(choices, id), { subtitles: 'pt-BR' })));
-    expect(urls).toEqual(['/api/Stream/Media/V?subtitles=pt-BR', '/api/Stream/Media/EN']);
-  });
-
-  it('leaves tags out', () => {
-    const mp3 = find(of(), 'mp3:EN');
-    expect([{}, { hasTags: false }].map((wish) => urlOf(withExtras(mp3, wish)))).toEqual([
-      '/api/Stream/Media/EN?format=mp3&tags=true',
-      '/api/Stream/Media/EN?format=mp3',
-    ]);
   });
 });

@@ -1,69 +1,54 @@
 import { render } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { loadFirstTexts, openLocalStore, readStored, type Texts, wantedLocales } from '../lib/index.ts';
-import type { Entered } from './stored-key.ts';
-
-type Check = (entered: Entered) => Promise<boolean>;
+import { rememberKey } from './stored-key.ts';
 
 /** What an instance accepts as a key; read with the flag `v`, which reserves more characters. */
 const KEY_PATTERN = '[\\w.~+\\/=\\-]{16,256}';
 
 interface AccessDialogProps {
   readonly texts: Texts;
-  readonly host: string;
-  readonly check: Check;
-  readonly onEnd: (key: string | undefined) => void;
+  readonly wasWrong: boolean;
+  /** @param entered undefined when the visitor cancels */
+  readonly onEnd: (entered: FormData | undefined) => void;
 }
 
-const AccessDialog = ({ texts: { t }, host, check, onEnd }: AccessDialogProps) => {
+const AccessDialog = ({ texts: { t }, wasWrong, onEnd }: AccessDialogProps) => {
   const dialog = useRef<HTMLDialogElement>(null);
-  const input = useRef<HTMLInputElement>(null);
-  const remember = useRef<HTMLInputElement>(null);
-  const [state, setState] = useState<'idle' | 'checking' | 'wrong'>('idle');
+  const form = useRef<HTMLFormElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
-
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    const key = input.current?.value.trim() ?? '';
-    setState('checking');
-    const isAccepted = await check({ key, isRemembered: remember.current?.checked === true }).catch(() => false);
-    if (isAccepted) return onEnd(key);
-    setState('wrong');
-    input.current?.select();
-  };
-
+  const end = () => onEnd(dialog.current?.returnValue && form.current ? new FormData(form.current) : undefined);
   return (
-    <dialog ref={dialog} class="panel notice waiting" aria-labelledby="access-title" onClose={() => onEnd(undefined)}>
-      <form onSubmit={submit}>
+    <dialog ref={dialog} class="panel notice waiting" aria-labelledby="access-title" onClose={end}>
+      <form ref={form} method="dialog">
         <h2 id="access-title">{t('access.title')}</h2>
-        <p>{t('access.what', { host })}</p>
+        <p>{t('access.what', { host: location.host })}</p>
         <p>
           <label>
             {t('access.label')}{' '}
             <input
-              ref={input}
               type="password"
-              name="access-key"
+              name="key"
               autocomplete="current-password"
               pattern={KEY_PATTERN}
               required
               dir="ltr"
-              aria-invalid={state === 'wrong'}
+              aria-invalid={wasWrong}
             />
           </label>
         </p>
         <p>
           <label>
-            <input ref={remember} type="checkbox" /> {t('access.remember')}
+            <input name="isRemembered" type="checkbox" /> {t('access.remember')}
           </label>
         </p>
-        <p role="alert">{state === 'wrong' && t('access.wrong')}</p>
+        <p role="alert">{wasWrong && t('access.wrong')}</p>
         <div class="row notice-actions">
-          <button type="submit" class="button" disabled={state === 'checking'}>
+          <button type="submit" value="entered" class="button">
             {t('access.submit')}
           </button>
-          <button type="button" class="link" onClick={() => onEnd(undefined)}>
-            {t('access.cancel')}
+          <button type="button" class="link" onClick={() => dialog.current?.close()}>
+            {t('action.cancel')}
           </button>
         </div>
       </form>
@@ -71,18 +56,19 @@ const AccessDialog = ({ texts: { t }, host, check, onEnd }: AccessDialogProps) =
   );
 };
 
-/** Asks for the access key of an instance until `check` accepts it. @returns undefined when the visitor cancels */
-export async function showAccessDialog(host: string, check: Check): Promise<string | undefined> {
+/** Asks for the access key of the instance and stores it. @returns false when the visitor cancels */
+export async function showAccessDialog(wasWrong: boolean): Promise<boolean> {
   const remembered = readStored(openLocalStore(), 'reelay.language');
   const texts = await loadFirstTexts(wantedLocales(navigator.languages, remembered));
   await texts.loadLazy();
   const root = document.body.appendChild(document.createElement('div'));
   return new Promise((resolve) => {
-    const onEnd = (key: string | undefined) => {
+    const onEnd = (entered: FormData | undefined) => {
+      if (entered) rememberKey(String(entered.get('key')), entered.has('isRemembered'));
       render(null, root);
       root.remove();
-      resolve(key);
+      resolve(entered !== undefined);
     };
-    render(<AccessDialog texts={texts} host={host} check={check} onEnd={onEnd} />, root);
+    render(<AccessDialog texts={texts} wasWrong={wasWrong} onEnd={onEnd} />, root);
   });
 }

@@ -1,7 +1,16 @@
-/** The API's types as `validate.ts` reads them: lists are there, empty where an instance leaves them out. */
+/** The API's types as the service answers: lists and keys are there that its description lets be null. */
 import type * as client from '../../../clients/reelay-client/src/index.ts';
 
 export type { AppInfo, MediaRendition } from '../../../clients/reelay-client/src/index.ts';
+
+type Schemas = client.components['schemas'];
+export type Chapter = Schemas['Chapter'];
+export type Segment = Schemas['Segment'];
+export type ArchiveProgress = Schemas['ArchiveProgress'];
+export type AudioVersion = Pick<
+  Schemas['AudioVersion'],
+  'language' | 'isOriginal' | 'isDubbed' | 'isDescriptive' | 'isDrc'
+>;
 
 export interface StreamReference extends client.StreamReference {
   renditions?: client.MediaRendition[];
@@ -14,4 +23,13 @@ export interface MediaInformation extends client.MediaInformation {
 
 export interface ResourceInformation extends client.ResourceInformation {
   mediaItems: MediaInformation[];
+}
+
+export interface SubtitleInformation extends Pick<Schemas['SubtitleInformation'], 'name' | 'isAutomatic'> {
+  key: string;
+  language: string;
+}
+
+export interface MediaDetails extends client.MediaDetails {
+  subtitles: SubtitleInformation[];
 }

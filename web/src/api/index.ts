@@ -1,16 +1,16 @@
-export { type Api, type ClipTimes, createApi, type StreamOptions, type ToolProgress } from './api.ts';
-export type { MediaInformation, MediaRendition, ResourceInformation, StreamReference } from './contract.ts';
-export { ApiFailure, type FailureFacts, type FailureKind } from './failure.ts';
-export type { PlaylistCounts, ResolvedLink } from './playlist-counts.ts';
-export { type Fetch, fetchResponse } from './responses.ts';
+export { type Api, type ClipTimes, createApi, type ResolvedLink, type StreamOptions } from './api.ts';
+export type {
+  ArchiveProgress,
+  AudioVersion,
+  Chapter,
+  MediaDetails,
+  MediaInformation,
+  MediaRendition,
+  ResourceInformation,
+  Segment,
+  StreamReference,
+  SubtitleInformation,
+} from './contract.ts';
+export { ApiFailure, type FailureFacts, type FailureKind, isOnline, type ToolProgress } from './failure.ts';
+export type { PlaylistCounts } from './response-headers.ts';
 export { resolveWhenAvailable, untilStreamable, type Waiting, type WaitOptions } from './retry-wait.ts';
-export {
-  asFields,
-  asList,
-  asNumber,
-  asRendition,
-  asText,
-  asWebUrl,
-  MAX_RENDITIONS,
-  UnexpectedShape,
-} from './validate.ts';

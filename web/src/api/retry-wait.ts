@@ -1,13 +1,6 @@
-import {
-  createRetries,
-  type Retries,
-  type RetryOptions,
-  withRetries,
-} from '../../../clients/reelay-client/src/index.ts';
-import type { Api, ResolveOptions, ToolProgress } from './api.ts';
-import { ApiFailure, type TemporaryKind } from './failure.ts';
-import type { ResolvedLink } from './playlist-counts.ts';
-import { connectionFailure, type Fetch, failureOf, fetchResponse } from './responses.ts';
+import { createClient, type RetryOptions, withRetries } from '../../../clients/reelay-client/src/index.ts';
+import type { Api, ResolvedLink, ResolveOptions } from './api.ts';
+import { ApiFailure, type TemporaryKind, type ToolProgress, toApiFailure } from './failure.ts';
 
 /** Why a request waits, and until when. */
 export interface Waiting {
@@ -23,7 +16,6 @@ export interface WaitOptions extends Pick<RetryOptions, 'signal' | 'sleep'> {
   readonly onWaiting?: (waiting: Waiting) => void;
   /** Total seconds to wait before the failure is thrown. @default 600 */
   readonly maxWaitSeconds?: number;
-  readonly fetch?: Fetch;
 }
 
 const MAX_WAIT_SECONDS = 600;
@@ -35,31 +27,37 @@ const STREAM_TIMEOUT_MS = 60_000;
  * Resolves a link. Waits out maintenance by polling `/api/App`, and rate limits for the Retry-After of the response.
  * @throws ApiFailure a permanent one at once, a temporary one after `maxWaitSeconds`
  */
-export async function resolveWhenAvailable(
+export function resolveWhenAvailable(
   api: Api,
   link: string,
   options: WaitOptions & ResolveOptions = {},
 ): Promise<ResolvedLink> {
-  const retries = createRetries(retryOptions(options));
-  for (;;) {
-    try {
-      return await api.resolve(link, options.signal, options);
-    } catch (error) {
-      if (isMaintenance(error)) await untilMaintenanceEnds(api, error, retries, options);
-      else await retries.next(error);
+  const { signal } = options;
+  let isMaintained = false;
+  return withRetries(async () => {
+    // An instance that restarts is briefly unreachable: its maintenance has not ended.
+    const stillMaintained = (error: unknown) => {
+      throw error instanceof ApiFailure ? new ApiFailure('maintenance') : error;
+    };
+    const app = isMaintained ? await api.getAppInfo(signal).catch(stillMaintained) : undefined;
+    if (app?.maintenance) {
+      const { progress } = app;
+      throw new ApiFailure('maintenance', { progress, retryAfterSeconds: progress && PROGRESS_DELAY_SECONDS });
     }
-  }
+    return api.resolve(link, signal, options).catch((error) => {
+      isMaintained = error instanceof ApiFailure && error.kind === 'maintenance';
+      // Asked sooner than Retry-After says: it ends at a moment that nobody can announce.
+      throw isMaintained ? new ApiFailure('maintenance') : error;
+    });
+  }, retryOptions(options));
 }
 
 /**
- * Settles once a stream responds to a one-byte range. Media elements do not report why loading failed; this does.
+ * Returns where a URL has led once it responds to a one-byte range. Media elements do not report why loading failed; this does.
  * @throws ApiFailure a permanent one at once, a temporary one after `maxWaitSeconds`
  */
-export const untilStreamable = (url: string, options: WaitOptions = {}): Promise<void> =>
+export const untilStreamable = (url: string, options: WaitOptions = {}): Promise<string> =>
   withRetries(() => probeStream(url, options), retryOptions(options));
-
-const isMaintenance = (error: unknown): error is ApiFailure =>
-  error instanceof ApiFailure && error.kind === 'maintenance';
 
 const retryOptions = ({ signal, sleep, onWaiting, maxWaitSeconds = MAX_WAIT_SECONDS }: WaitOptions): RetryOptions => ({
   signal,
@@ -71,47 +69,16 @@ const retryOptions = ({ signal, sleep, onWaiting, maxWaitSeconds = MAX_WAIT_SECO
   },
 });
 
-/** Polls the instance until its maintenance ends and reports its progress. */
-async function untilMaintenanceEnds(
-  api: Api,
-  { title, detail }: ApiFailure,
-  retries: Retries,
-  { signal }: WaitOptions,
-): Promise<void> {
-  let current: ToolProgress | undefined;
-  for (;;) {
-    // Sooner than a new resolve would be: it ends at a moment that nobody can announce.
-    const retryAfterSeconds = current && PROGRESS_DELAY_SECONDS;
-    await retries.next(new ApiFailure('maintenance', { title, detail, progress: current, retryAfterSeconds }));
-    try {
-      const { maintenance, progress } = await api.getAppInfo(signal);
-      if (!maintenance) return;
-      current = progress;
-    } catch (error) {
-      // An instance that restarts is briefly unreachable: the next resolve decides.
-      if (!(error instanceof ApiFailure)) throw error;
-    }
-  }
-}
-
-async function probeStream(url: string, { signal, fetch = globalThis.fetch }: WaitOptions): Promise<void> {
+async function probeStream(url: string, { signal }: WaitOptions): Promise<string> {
   const ended = new AbortController();
   const signals = [ended.signal, AbortSignal.timeout(STREAM_TIMEOUT_MS), ...(signal ? [signal] : [])];
-  const all = AbortSignal.any(signals);
   try {
-    const send: Fetch = (to, init) => fetch(to, init);
-    const response = await fetchResponse(send, url, {
-      headers: { range: 'bytes=0-0' },
-      cache: 'no-store',
-      signal: all,
-    });
-    // A stream without ranges sends everything: only its status matters. A link is resolved before it redirects to one.
-    if (!response.ok) throw await failureOf(response, isGet(response.url) ? 'resolve' : 'stream');
+    // A stream without ranges sends everything: only its status matters.
+    const init: RequestInit = { headers: { range: 'bytes=0-0' }, cache: 'no-store', signal: AbortSignal.any(signals) };
+    return (await createClient({ instance: url }).send(url, init)).url;
   } catch (error) {
-    throw error instanceof ApiFailure ? error : connectionFailure(error, all);
+    throw toApiFailure(error);
   } finally {
     ended.abort();
   }
 }
-
-const isGet = (url: string): boolean => /\/api\/Get$/i.test(URL.parse(url)?.pathname ?? '');

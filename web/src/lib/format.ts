@@ -1,17 +1,11 @@
 /** Numbers formatted for one locale. */
 export interface Format {
-  /** `1,234`. */
-  number(value: number): string;
   /** `12.3 MB`: powers of a thousand. */
   bytes(bytes: number): string;
-  /** `1.2 MB/s`. */
-  speed(bytesPerSecond: number): string;
   /** `2 min, 5 sec`: the two largest units. Seconds. */
   duration(seconds: number): string;
   /** `1:02:03`. Seconds. */
   clock(seconds: number): string;
-  /** `129 kbit/s`. */
-  bitrate(kilobitsPerSecond: number): string;
   /** `42%` of a share between 0 and 1. */
   percent(share: number): string;
   /** `Nov 22, 2026` of an ISO 8601 date; other text unchanged. */
@@ -38,30 +32,20 @@ export function createFormat(locale: string): Format {
       maximumFractionDigits: digits,
       minimumFractionDigits: digits,
     });
-  const number = new Intl.NumberFormat(locale);
   const padded = new Intl.NumberFormat(locale, { minimumIntegerDigits: 2, useGrouping: false });
   const plain = new Intl.NumberFormat(locale, { useGrouping: false });
   const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 });
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
   const list = new Intl.ListFormat(locale, { type: 'unit', style: 'short' });
 
-  const scaled = (value: number) => {
-    const size = Math.max(finite(value), 0);
-    // A value that would round to 1000 uses the next unit.
-    const power = Math.min(size < 1000 ? 0 : Math.floor(Math.log10(size + size / 2000) / 3), BYTE_UNITS.length - 1);
-    const amount = size / 1000 ** power;
-    const digits = power === 0 || amount >= 99.95 ? 0 : 1;
-    return { name: BYTE_UNITS[power] ?? 'byte', amount, digits };
-  };
-  const bytes = (value: number, suffix = '') => {
-    const { name, amount, digits } = scaled(value);
-    return unit(name + suffix, digits).format(amount);
-  };
-
   return {
-    number: (value) => number.format(finite(value)),
-    bytes: (value) => bytes(value),
-    speed: (value) => bytes(value, '-per-second'),
+    bytes(value) {
+      // A value that would round to 1000 uses the next unit.
+      const thousands = value < 1000 ? 0 : Math.floor(Math.log10(value + value / 2000) / 3);
+      const power = Math.min(thousands, BYTE_UNITS.length - 1);
+      const amount = value / 1000 ** power;
+      return unit(BYTE_UNITS[power] ?? 'byte', power === 0 || amount >= 99.95 ? 0 : 1).format(amount);
+    },
     duration(seconds) {
       const parts = split(seconds);
       const first = parts.findIndex(([, amount]) => amount > 0);
@@ -69,13 +53,12 @@ export function createFormat(locale: string): Format {
       return list.format(shown.map(([name, amount]) => unit(name, 0).format(amount)));
     },
     clock(seconds) {
-      const whole = Math.max(Math.floor(finite(seconds)), 0);
+      const whole = Math.floor(seconds);
       const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
       const end = padded.format(rest);
       return hours > 0 ? `${plain.format(hours)}:${padded.format(minutes)}:${end}` : `${plain.format(minutes)}:${end}`;
     },
-    bitrate: (value) => `${number.format(Math.round(finite(value)))} kbit/s`,
-    percent: (share) => percent.format(Math.min(Math.max(finite(share), 0), 1)),
+    percent: (share) => percent.format(share),
     date(isoDate) {
       const at = Date.parse(isoDate);
       if (Number.isNaN(at)) return isoDate;
@@ -89,7 +72,7 @@ export function createFormat(locale: string): Format {
     },
     until(seconds) {
       const [name, length] = spanOf(seconds);
-      return relative.format(Math.round(finite(seconds) / length), name);
+      return relative.format(Math.round(seconds / length), name);
     },
   };
 }
@@ -97,7 +80,7 @@ export function createFormat(locale: string): Format {
 const spanOf = (seconds: number) => SPANS.find(([, span]) => seconds >= span) ?? (['second', 1] as const);
 
 function split(seconds: number): [name: string, amount: number][] {
-  let left = Math.max(Math.ceil(finite(seconds)), 0);
+  let left = Math.ceil(seconds);
   const parts = SPANS.map(([name, span]): [string, number] => {
     const amount = Math.floor(left / span);
     left -= amount * span;
@@ -105,5 +88,3 @@ function split(seconds: number): [name: string, amount: number][] {
   });
   return [...parts, ['second', left]];
 }
-
-const finite = (value: number): number => (Number.isFinite(value) ? value : 0);

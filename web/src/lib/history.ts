@@ -1,5 +1,5 @@
 import { createSubject, type Observable } from './observable.ts';
-import { readStored, type Store, store } from './store.ts';
+import { readStoredJson, type Store, store } from './store.ts';
 
 export interface HistoryItem {
   readonly link: string | null;
@@ -8,16 +8,10 @@ export interface HistoryItem {
   readonly coverUrl: string | null;
 }
 
-/** A file that was downloaded. */
-export interface HistoryFile {
-  readonly url: string;
-  readonly fileName: string;
-}
-
 export interface HistoryEntry extends HistoryItem {
   readonly link: string;
-  /** What was downloaded of it last. */
-  readonly file?: HistoryFile;
+  /** Address of the file of this link that was downloaded last. */
+  readonly fileUrl?: string | undefined;
   /** Epoch milliseconds. */
   readonly at: number;
 }
@@ -25,12 +19,10 @@ export interface HistoryEntry extends HistoryItem {
 /** Links resolved on this device in the last 30 days, newest first, each once. Stored only in this browser. */
 export interface History {
   readonly entries: Observable<readonly HistoryEntry[]>;
-  /** An item without a link is not added. @param file downloaded; by default the one that the entry has */
-  add(item: HistoryItem, file?: HistoryFile): void;
+  /** An item without a link is not added. @param fileUrl of what is downloaded; by default what the entry has */
+  add(item: HistoryItem, fileUrl?: string): void;
   remove(link: string): void;
   clear(): void;
-  /** Adds entries of a cleared list, such as after `clear`. */
-  restore(entries: readonly HistoryEntry[]): void;
 }
 
 export interface HistoryOptions {
@@ -45,14 +37,13 @@ export interface HistoryOptions {
 
 const NAME = 'reelay.history';
 const MAX_AGE_MS = 30 * 24 * 3600_000;
-/** Longer texts are cut; longer URLs are dropped. */
-const MAX_TEXT_CHARACTERS = 300;
-const MAX_URL_CHARACTERS = 4096;
 
 export function createHistory({ storage, events, limit = 50, now = Date.now }: HistoryOptions): History {
   const read = () => {
     const oldest = now() - MAX_AGE_MS;
-    return parse(readStored(storage, NAME))
+    const stored = readStoredJson(storage, NAME);
+    return (Array.isArray(stored) ? stored : [])
+      .filter(isEntry)
       .filter(({ at }) => at > oldest)
       .slice(0, limit);
   };
@@ -73,47 +64,16 @@ export function createHistory({ storage, events, limit = 50, now = Date.now }: H
   });
   return {
     entries,
-    add({ link, title, author, coverUrl }, file) {
-      if (!link || link.length > MAX_URL_CHARACTERS) return;
-      const known = file ?? current().find((entry) => entry.link === link)?.file;
-      keep([...entryOf({ link, title, author, coverUrl, file: known, at: now() }), ...without(link)]);
+    add({ link, title, author, coverUrl }, fileUrl) {
+      if (!link) return;
+      const known = fileUrl ?? current().find((entry) => entry.link === link)?.fileUrl;
+      keep([{ link, title, author, coverUrl, fileUrl: known, at: now() }, ...without(link)]);
     },
     remove: (link) => keep(without(link)),
     clear: () => keep([]),
-    restore(removed) {
-      const newer = current();
-      keep([...newer, ...removed.filter(({ link }) => newer.every((entry) => entry.link !== link))]);
-    },
   };
 }
 
 /** Storage may hold data of another version. */
-function parse(text: string | null): HistoryEntry[] {
-  try {
-    const value: unknown = JSON.parse(text ?? '[]');
-    return Array.isArray(value) ? value.flatMap(entryOf) : [];
-  } catch {
-    return [];
-  }
-}
-
-function entryOf(value: unknown): HistoryEntry[] {
-  if (typeof value !== 'object' || value === null) return [];
-  const { link, title, author, coverUrl, file, at } = value as Record<string, unknown>;
-  if (typeof link !== 'string' || !/^https?:\/\//i.test(link) || typeof at !== 'number') return [];
-  const downloaded = fileOf(file);
-  const texts = { title: cut(title), author: cut(author), coverUrl: address(coverUrl) };
-  return [{ link, ...texts, ...(downloaded && { file: downloaded }), at }];
-}
-
-function fileOf(value: unknown): HistoryFile | undefined {
-  const { url, fileName } = (value ?? {}) as Record<string, unknown>;
-  const [usable, name] = [address(url), cut(fileName)];
-  return usable && name ? { url: usable, fileName: name } : undefined;
-}
-
-const cut = (text: unknown): string | null =>
-  typeof text === 'string' ? [...text].slice(0, MAX_TEXT_CHARACTERS).join('') : null;
-
-const address = (url: unknown): string | null =>
-  typeof url === 'string' && url.length <= MAX_URL_CHARACTERS && /^https?:\/\//i.test(url) ? url : null;
+const isEntry = (value: Partial<HistoryEntry> | null): value is HistoryEntry =>
+  /^https?:/i.test(value?.link ?? '') && typeof value?.at === 'number';

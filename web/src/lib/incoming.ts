@@ -27,27 +27,21 @@ export function linksFromText(text: string, page = globalThis.location?.host): s
   const words = text.split(/\s+/).filter((word) => /https?:\/\//i.test(word));
   // Without a scheme only a whole line is a link: words such as `film.mov` are not.
   const parts = words.length > 0 ? words : text.split(/\r?\n/);
-  const links = parts.flatMap((part) => linkFromText(part, page) ?? []);
-  return [...new Set(links)].slice(0, MAX_BATCH);
+  return linksOf(parts, page);
 }
+
+/** The links of some texts, each once. */
+const linksOf = (texts: readonly string[], page: string | undefined): string[] =>
+  [...new Set(texts.flatMap((text) => linkFromText(text, page) ?? []))].slice(0, MAX_BATCH);
 
 /** Whether a text is a link that exceeds the limit. */
 export const isTooLong = (text: string): boolean =>
   text.trim().length > MAX_LINK_CHARACTERS && /^https?:\/\/\S+$/i.test(text.trim());
 
-/** The link in `/?url=…` or a share target's `url`, `text` or `title`. */
-export function linkFromLocation(search: string, page = globalThis.location?.host): string | undefined {
-  for (const text of textsOf(search)) {
-    const link = linkFromText(text, page);
-    if (link) return link;
-  }
-  return undefined;
-}
-
-/** The links of a batch, `/?url=…&url=…`; empty for a single link. */
+/** The links in `/?url=…&url=…`, or the one in a share target's `text` or `title`. */
 export function linksFromLocation(search: string, page = globalThis.location?.host): string[] {
-  const links = new URLSearchParams(search).getAll('url').flatMap((text) => linkFromText(text, page) ?? []);
-  return links.length > 1 ? [...new Set(links)].slice(0, MAX_BATCH) : [];
+  const links = linksOf(new URLSearchParams(search).getAll('url'), page);
+  return links.length > 0 ? links : linksOf(textsOf(search), page).slice(0, 1);
 }
 
 /** The text in place of a link, when there is none. */
@@ -68,14 +62,14 @@ export function linksFromTransfer(data: Pick<DataTransfer, 'getData'> | null): s
   return links.length > 0 ? links : linksFromText(data.getData('text/plain'));
 }
 
-/** This page's address for a batch: `/?url=…&url=…`. */
-export const batchLocation = (links: readonly string[]): string =>
-  `/?${links.map((link) => `url=${encodeURIComponent(link)}`).join('&')}`;
+/** The path of the page, without the slash at its end: empty at the root of its origin. */
+export const pagePath = (): string => (globalThis.location?.pathname ?? '').replace(/\/[^/]*$/, '');
 
-/** This page's address for a link, `/?url=…`, with `&quality=…` for a format; `/` without a link. */
-export function shareableLocation(link: string | undefined, quality?: string): string {
-  if (link === undefined) return '/';
-  return `/?url=${encodeURIComponent(link)}${quality ? `&quality=${encodeURIComponent(quality)}` : ''}`;
+/** This page's address for links, `/?url=…&url=…`, with `&quality=…` for a format. */
+export function shareableLocation(links: readonly string[], quality?: string, path = pagePath()): string {
+  const query = new URLSearchParams(links.map((link) => ['url', link]));
+  if (quality) query.set('quality', quality);
+  return `${path}/?${query}`;
 }
 
 /** Strips trailing punctuation and unbalanced closing brackets. */
@@ -92,7 +86,7 @@ function withoutTail(link: string | undefined): string | undefined {
 /** The link inside a link to this page; any other link unchanged. */
 function unwrapped(link: string, page: string | undefined): string {
   const { host, pathname, search } = new URL(link);
-  return (host === page && pathname === '/' && linkFromLocation(search, page)) || link;
+  return (host === page && pathname === `${pagePath()}/` && linksFromLocation(search, page)[0]) || link;
 }
 
 function usable(link: string | undefined): string | undefined {

@@ -1,19 +1,18 @@
 export { bookmarklet } from './bookmarklet.ts';
 export { createFormat, type Format } from './format.ts';
-export { createHistory, type History, type HistoryEntry, type HistoryFile, type HistoryItem } from './history.ts';
+export { createHistory, type History, type HistoryEntry, type HistoryItem } from './history.ts';
 export {
-  batchLocation,
   isTooLong,
-  linkFromLocation,
   linkFromText,
   linksFromLocation,
   linksFromText,
   linksFromTransfer,
+  pagePath,
   shareableLocation,
   textFromLocation,
 } from './incoming.ts';
 export { createSubject, type Observable, type Subject } from './observable.ts';
-export { openLocalStore, readStored, type Store, store } from './store.ts';
+export { openLocalStore, readStored, readStoredJson, type Store, store } from './store.ts';
 export {
   createTexts,
   LOCALE_NAMES,

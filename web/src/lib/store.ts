@@ -32,3 +32,12 @@ export function store(store: Store | undefined, name: string, value: string | nu
     return false;
   }
 }
+
+/** The stored JSON; undefined without it. What it holds may be of another version. */
+export function readStoredJson(store: Store | undefined, name: string): unknown {
+  try {
+    return JSON.parse(readStored(store, name) ?? '');
+  } catch {
+    return undefined;
+  }
+}

@@ -4,9 +4,6 @@ import type lazy from '../../locales/lazy/en.json';
 /** Keys of all texts: `error.notFound.title`. */
 export type TextKey = keyof typeof en | keyof typeof lazy;
 
-export const LOCALES = ['en', 'de', 'fr', 'es', 'pt', 'ja', 'zh', 'ar'] as const;
-export type Locale = (typeof LOCALES)[number];
-
 /** Numbers are formatted in the locale; `count` selects the plural form. */
 export type Values = Readonly<Record<string, string | number>>;
 
@@ -25,7 +22,7 @@ export interface Texts {
 export type Text = string | Readonly<Partial<Record<Intl.LDMLPluralRule, string>>>;
 
 /** Native names. */
-export const LOCALE_NAMES: Readonly<Record<Locale, string>> = {
+export const LOCALE_NAMES = {
   en: 'English',
   de: 'Deutsch',
   fr: 'Français',
@@ -34,7 +31,9 @@ export const LOCALE_NAMES: Readonly<Record<Locale, string>> = {
   ja: '日本語',
   zh: '简体中文',
   ar: 'العربية',
-};
+} as const;
+export type Locale = keyof typeof LOCALE_NAMES;
+export const LOCALES = Object.keys(LOCALE_NAMES) as readonly Locale[];
 
 type TextFile = Readonly<Record<string, Text>>;
 /** Texts of what every page shows first, and of lazily loaded components. */
@@ -77,7 +76,6 @@ export function createTexts(
 ): Texts {
   let all = texts;
   let loading: Promise<void> | undefined;
-  let isLazyWanted = false;
   const plurals = new Intl.PluralRules(locale);
   const numbers = new Intl.NumberFormat(locale);
   return {
@@ -92,7 +90,6 @@ export function createTexts(
       });
     },
     loadLazy() {
-      isLazyWanted = true;
       loading ??= loadMore().then(
         (more) => {
           all = { ...all, ...more };
@@ -105,7 +102,7 @@ export function createTexts(
       return loading;
     },
     get isLazyWanted() {
-      return isLazyWanted;
+      return loading !== undefined;
     },
   };
 }

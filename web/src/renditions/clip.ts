@@ -1,54 +1,48 @@
-import type { ClipTimes } from '../api/index.ts';
-import type { Choice, Segment, SegmentCategory } from './choice.ts';
+import type { ClipTimes, StreamOptions } from '../api/index.ts';
+import type { Choice } from './choice.ts';
 import { cutsOf } from './conversions.ts';
-import { withSuffix } from './file-name.ts';
 
 /** Whether the service can send parts of it: of MP4 that it can seek in, and of conversions. */
 export const isClippable = ({ canSeek, container, rendition: { convertTo } }: Choice): boolean =>
   canSeek !== false && (convertTo ? cutsOf(convertTo) !== 'none' : /^(MP4|M4A|M4V)$/.test(container));
 
-/** A part of a choice as a choice of its own, named after its times: `Title (0-10–0-25.5).mp4`. */
-export function clipOf(choice: Choice, clip: ClipTimes, durationSeconds: number): Choice {
-  const times = clipName(clip);
-  const share = Math.min(1, (clip.endSeconds - clip.startSeconds) / durationSeconds);
-  return {
-    ...partOf(choice, share),
-    id: `${choice.id} ${times}`,
-    label: `${choice.label} ${times}`,
-    clip,
-    fileName: withSuffix(choice.fileName, times.replaceAll(':', '-')),
-  };
-}
-
-/** Whether the service can leave segments out of it. */
+/** Whether the service can leave parts out of it. */
 export const isSkippable = (choice: Choice): boolean =>
   isClippable(choice) && cutsOf(choice.rendition.convertTo ?? '') === 'parts';
 
-/** Seconds of the segments of some categories, which may overlap. */
-export function secondsOfSegments(segments: readonly Segment[], categories: readonly SegmentCategory[]): number {
+/** Whether its file has room for subtitles. */
+export const holdsSubtitles = ({ group, container }: Choice): boolean => group === 'video' && container === 'MP4';
+
+/** A choice with another content than its rendition. @param share of the whole that remains */
+export const changed = (choice: Choice, options: StreamOptions, share = 1): Choice => ({
+  ...choice,
+  ...options,
+  ...(options.clip && { label: `${choice.label} ${clipName(options.clip)}` }),
+  isSizeEstimate: true,
+  sizeBytes: choice.sizeBytes && Math.round(choice.sizeBytes * share),
+});
+
+const FIRST_CLIP_SECONDS = 30;
+
+/** The part that is selected first: from where it plays, within the whole. */
+export function clipFrom(seconds: number, durationSeconds: number): ClipTimes {
+  const lengthSeconds = Math.min(FIRST_CLIP_SECONDS, Math.max(1, Math.round(durationSeconds)));
+  const startSeconds = Math.max(0, Math.floor(Math.min(seconds, durationSeconds - lengthSeconds)));
+  return { startSeconds, endSeconds: startSeconds + lengthSeconds };
+}
+
+/** Seconds of segments, which may overlap. */
+export function secondsOfSegments(segments: readonly ClipTimes[]): number {
   let [seconds, end] = [0, 0];
   for (const segment of segments.toSorted((a, b) => a.startSeconds - b.startSeconds)) {
-    if (!categories.includes(segment.category)) continue;
     seconds += Math.max(0, segment.endSeconds - Math.max(end, segment.startSeconds));
     end = Math.max(end, segment.endSeconds);
   }
   return seconds;
 }
 
-/** A choice without some segments. @param share of the whole that remains */
-export const withoutSegments = (choice: Choice, skip: readonly SegmentCategory[], share: number): Choice => ({
-  ...partOf(choice, share),
-  skip,
-});
-
-const partOf = (choice: Choice, share: number): Choice => ({
-  ...choice,
-  isSizeEstimate: true,
-  ...(choice.sizeBytes !== undefined && { sizeBytes: Math.round(choice.sizeBytes * share) }),
-});
-
 /** `0:10–0:25.5`. */
-export const clipName = ({ startSeconds, endSeconds }: ClipTimes): string =>
+const clipName = ({ startSeconds, endSeconds }: ClipTimes): string =>
   `${formatTime(startSeconds)}–${formatTime(endSeconds)}`;
 
 /** `1:05.5`, `1:02:03`. */

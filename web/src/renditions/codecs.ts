@@ -52,23 +52,38 @@ export interface CodecFacts {
 /** Whether a browser plays a MIME type, parameters included. */
 export type CanPlay = (mimeType: string) => boolean;
 
-/** The current browser's answer; true outside of one. */
-export const canPlayInBrowser: CanPlay = (mimeType) =>
-  globalThis.document === undefined || document.createElement('video').canPlayType(mimeType) !== '';
+const answers = new Map<string, boolean>();
+
+/** The current browser's answer, which is asked once: lists are long; true outside of one. */
+export const canPlayInBrowser: CanPlay = (mimeType) => {
+  const plays = () => document.createElement('video').canPlayType(mimeType) !== '';
+  const answer = answers.get(mimeType) ?? (globalThis.document === undefined || plays());
+  answers.set(mimeType, answer);
+  return answer;
+};
+
+const codecsIn = ({ description, mimeType }: MediaRendition): readonly Codec[] => {
+  const text = `${description ?? ''} ${mimeType ?? ''}`;
+  return CODECS.filter(({ pattern }) => pattern.test(text));
+};
+
+/** `H.264`, `Opus`; undefined when nothing names one. */
+export const codecOf = (rendition: MediaRendition, kind: 'video' | 'audio'): string | undefined =>
+  codecsIn(rendition).find((codec) => codec.kind === kind)?.name;
 
 /** The contract has no codec field: reads container, description, MIME type and height. */
 export function codecFacts(
-  { description, mimeType, fileExtension, height }: MediaRendition,
+  rendition: MediaRendition,
   kind: 'video' | 'audio',
   canPlay: CanPlay = canPlayInBrowser,
 ): CodecFacts {
-  const text = `${description ?? ''} ${mimeType ?? ''}`;
-  const found = CODECS.filter(({ pattern }) => pattern.test(text));
+  const { description, mimeType, fileExtension, height } = rendition;
+  const found = codecsIn(rendition);
   const container = (fileExtension ?? '').replace(/^\./, '').toLowerCase();
   const type = mimeType?.split(';', 1)[0] || `${kind}/${container}`;
   const tags = found.map(({ tag }) => tag).join(', ');
   return {
-    codec: found.find((codec) => codec.kind === kind)?.name,
+    codec: codecOf(rendition, kind),
     ...(FLAWED.test(description ?? '') && { isFlawed: true }),
     playsEverywhere:
       COMMON_CONTAINERS.includes(container) &&

@@ -1,16 +1,9 @@
-import type { MediaRendition } from '../api/index.ts';
-import { codecFacts } from './codecs.ts';
+import type { MediaInformation, MediaRendition } from '../api/index.ts';
+import type { Choice } from './choice.ts';
+import { codecOf } from './codecs.ts';
 
 /** What a choice is made of: a listed rendition, or a conversion of one. */
-export interface ChoiceSource {
-  readonly rendition: MediaRendition;
-  /** Bitrate of an MP3, where it differs from the listed one. */
-  readonly bitrateKbps?: number;
-  readonly hasTags?: boolean;
-  /** Known without a description. */
-  readonly codec?: string;
-  readonly isSizeEstimate?: boolean;
-}
+export type ChoiceSource = Pick<Choice, 'rendition' | 'bitrateKbps' | 'codec'>;
 
 /** kbit/s of MP3, highest first. */
 export const MP3_BITRATES_KBPS: readonly number[] = [320, 256, 192, 128];
@@ -18,29 +11,8 @@ export const MP3_BITRATES_KBPS: readonly number[] = [320, 256, 192, 128];
 const TAG_BYTES = 65_536;
 /** Of the audio within a video, where nothing tells it. */
 const USUAL_AUDIO_KBPS = 128;
-/** Formats that any audio of known duration is encoded to, besides MP3, which is listed. */
-const ENCODED = [
-  // PCM of 48 kHz, two channels and 16 bit.
-  { name: 'wav', mimeType: 'audio/wav', codec: 'PCM', bitrateKbps: 1536 },
-] as const;
-
-/** The listed MP3 in each bit rate, highest first. */
-export function mp3Sources(listed: MediaRendition): ChoiceSource[] {
-  const { bitrate, fileSizeBytes, convertTo } = listed;
-  if (convertTo !== 'mp3') return [{ rendition: listed }];
-  const sizedAs = (factor: number) => fileSizeBytes && Math.round(fileSizeBytes * factor) + TAG_BYTES;
-  const usual = { rendition: { ...listed, fileSizeBytes: sizedAs(1) }, hasTags: true, isSizeEstimate: true };
-  if (!bitrate || !MP3_BITRATES_KBPS.includes(bitrate)) return [usual];
-  return MP3_BITRATES_KBPS.map((bitrateKbps) => {
-    if (bitrateKbps === bitrate) return usual;
-    const figures = {
-      label: `${bitrateKbps} kbps`,
-      bitrate: bitrateKbps,
-      fileSizeBytes: sizedAs(bitrateKbps / bitrate),
-    };
-    return { rendition: { ...listed, ...figures }, bitrateKbps, hasTags: true, isSizeEstimate: true };
-  });
-}
+/** PCM of 48 kHz, two channels and 16 bit. */
+const WAV_KBPS = 1536;
 
 /**
  * Formats that copy the audio of the source into a file of its own, the extension of files of unknown codec that have it, and how the
@@ -56,46 +28,59 @@ const COPIED = [
 export const cutsOf = (convertTo: string): 'parts' | 'one' | 'none' =>
   COPIED.find(({ name }) => name === convertTo)?.cuts ?? 'parts';
 
-/** Whether a file has a picture too. */
-export const isVideo = ({ mimeType }: MediaRendition): boolean => mimeType?.startsWith('video/') === true;
-
 /**
- * The audio of the source in a file of its own, where its codec is that of the format and no such file is listed.
+ * The sound of one version of an item: MP3 in each bit rate; the files without a picture; copies of the audio in a file of its own, where
+ * its codec is that of the format and no such file is listed; WAV, where the duration is known.
  * @param mp3 the listed one, which tells the duration
  */
-export function copiedSources(audio: readonly MediaRendition[], mp3: MediaRendition | undefined): ChoiceSource[] {
-  return COPIED.flatMap(({ name, mimeType, codec: wanted, unknownIn }) => {
-    if (audio.some(({ fileExtension }) => fileExtension === `.${name}`)) return [];
+export function soundSources(audio: readonly MediaRendition[], mp3: MediaRendition | undefined): ChoiceSource[] {
+  const bytesAt = (kbps: number) =>
+    mp3?.fileSizeBytes && mp3.bitrate ? Math.round((mp3.fileSizeBytes * kbps) / mp3.bitrate) : undefined;
+  const tagged = (bytes: number | null | undefined) => bytes && bytes + TAG_BYTES;
+  const rates = mp3?.bitrate && MP3_BITRATES_KBPS.includes(mp3.bitrate) ? MP3_BITRATES_KBPS : [mp3?.bitrate];
+  const copies = COPIED.flatMap(({ name, mimeType, codec: wanted, unknownIn }) => {
     const source = audio.find((rendition) => {
-      const { codec } = codecFacts(rendition, 'audio');
+      const codec = codecOf(rendition, 'audio');
       return codec === wanted || (!codec && rendition.fileExtension === unknownIn);
     });
-    if (!source) return [];
-    const sizeBytes = isVideo(source) ? bytesAt(USUAL_AUDIO_KBPS, mp3) : source.fileSizeBytes;
-    const fileSizeBytes = sizeBytes && sizeBytes + TAG_BYTES;
-    const rendition = { ...converted(source, name, mimeType), fileSizeBytes };
-    return [{ rendition, hasTags: true, codec: wanted, isSizeEstimate: true }];
+    if (!source || audio.some(({ fileExtension }) => fileExtension === `.${name}`)) return [];
+    const bytes = isVideo(source) ? bytesAt(USUAL_AUDIO_KBPS) : source.fileSizeBytes;
+    return { rendition: converted(source, name, mimeType, tagged(bytes)), codec: wanted };
   });
+  const wavBytes = bytesAt(WAV_KBPS);
+  return [
+    ...(mp3 ? rates : []).map((kbps) => ({
+      rendition: {
+        ...mp3,
+        ...(kbps && { label: `${kbps} kbps`, fileSizeBytes: tagged(bytesAt(kbps)) }),
+      } as MediaRendition,
+      bitrateKbps: kbps === mp3?.bitrate ? undefined : (kbps ?? undefined),
+    })),
+    ...audio.flatMap((rendition) => (isVideo(rendition) ? [] : { rendition })),
+    ...copies,
+    ...(mp3 && wavBytes ? [{ rendition: converted(mp3, 'wav', 'audio/wav', wavBytes), codec: 'PCM' }] : []),
+  ];
 }
 
-/** @param mp3 the listed one: its size says that the duration is known */
-export function encodedSources(mp3: MediaRendition | undefined): ChoiceSource[] {
-  return ENCODED.flatMap(({ name, mimeType, codec, bitrateKbps }) => {
-    const fileSizeBytes = bytesAt(bitrateKbps, mp3);
-    if (!mp3 || !fileSizeBytes) return [];
-    return { rendition: { ...converted(mp3, name, mimeType), fileSizeBytes }, codec, isSizeEstimate: true };
-  });
-}
-
-/** Bytes of the item at a bit rate, by its MP3, whose bit rate is constant. Undefined while its duration is not known. */
-const bytesAt = (kbps: number, { fileSizeBytes, bitrate }: Partial<MediaRendition> = {}): number | undefined =>
-  fileSizeBytes && bitrate ? Math.round((fileSizeBytes * kbps) / bitrate) : undefined;
-
-const converted = (source: MediaRendition, convertTo: string, mimeType: string): MediaRendition => ({
-  key: source.key,
+const converted = (
+  { key }: MediaRendition,
+  convertTo: string,
+  mimeType: string,
+  fileSizeBytes: number | null | undefined,
+): MediaRendition => ({
+  key,
   label: convertTo.toUpperCase(),
   fileExtension: `.${convertTo}`,
   mimeType,
-  urlType: 'Media',
   convertTo,
+  fileSizeBytes,
 });
+
+/** Whether a file has a picture too. */
+const isVideo = ({ mimeType }: MediaRendition): boolean => mimeType?.startsWith('video/') === true;
+
+/** Seconds of an item by its MP3, whose bit rate is constant: a list says nothing else of durations. Undefined without it. */
+export function secondsOf({ audio }: MediaInformation): number | undefined {
+  const { fileSizeBytes, bitrate } = audio?.renditions?.find(({ convertTo }) => convertTo === 'mp3') ?? {};
+  return fileSizeBytes && bitrate ? (fileSizeBytes * 8) / (bitrate * 1000) : undefined;
+}

@@ -1,29 +1,21 @@
-import type { Choice, ChoiceGroup, Choices, FormatPreference } from './choice.ts';
-
-type Groups = Pick<Choices, ChoiceGroup>;
+import type { Choice, Choices, FormatPreference } from './choice.ts';
 
 /** Preselected without a preference: what most screens show, at a size that most connections carry. */
 const DEFAULT_HEIGHT = 1080;
 
 /**
- * The choice closest to a preference: of videos the tallest up to the preferred height (default 1080) that plays here,
- * of audio the best that plays everywhere, of MP3 the listed bit rate. Of each what has the preferred language, where any
- * has. Falls back to the other groups.
+ * The choice closest to a preference: of videos the tallest up to the preferred height (default 1080) that plays here, of audio that in
+ * the preferred format, else the best file that plays everywhere. Of each what has the preferred language, where any has. Falls back to
+ * the other group.
  */
-export function selectPreferred(groups: Groups, preference?: FormatPreference): Choice | undefined {
-  const { group = 'video', height = DEFAULT_HEIGHT, bitrateKbps, container, language } = preference ?? {};
-  const spoken = (choices: readonly Choice[]) => inLanguage(choices, language);
-  const select = {
-    video: () => selectVideo(spoken(groups.video), height),
-    audio: () => selectAudio(spoken(groups.audio), container),
-    mp3: () => selectMp3(spoken(groups.mp3), bitrateKbps),
-  };
-  const order: readonly ChoiceGroup[] = [group, 'video', 'audio', 'mp3'];
-  for (const name of order) {
-    const choice = select[name]();
-    if (choice) return choice;
-  }
-  return undefined;
+export function selectPreferred(
+  groups: Pick<Choices, 'video' | 'audio'>,
+  preference: FormatPreference = {},
+): Choice | undefined {
+  const { group, height, language } = preference;
+  const video = () => selectVideo(inLanguage(groups.video, language), height);
+  const audio = () => selectAudio(inLanguage(groups.audio, language), preference);
+  return group === 'audio' ? (audio() ?? video()) : (video() ?? audio());
 }
 
 /** What has the language, without audio descriptions; all where nothing has. */
@@ -34,7 +26,7 @@ function inLanguage(choices: readonly Choice[], language: string | undefined): r
   return found.length > 0 ? found : choices;
 }
 
-function selectVideo(choices: readonly Choice[], maxHeight: number): Choice | undefined {
+function selectVideo(choices: readonly Choice[], maxHeight = DEFAULT_HEIGHT): Choice | undefined {
   const rows = withoutInferior(rowsOf(choices));
   const fits = ({ height = 0 }: Choice) => height <= maxHeight;
   return (
@@ -51,24 +43,21 @@ function withoutInferior(choices: readonly Choice[]): readonly Choice[] {
   return choices.filter(({ isFlawed }, index) => !isFlawed || sound < 0 || index < sound);
 }
 
-/** @param container that the visitor selected last */
-export function selectAudio(choices: readonly Choice[], container?: string): Choice | undefined {
+function selectAudio(choices: readonly Choice[], { container, bitrateKbps }: FormatPreference): Choice | undefined {
   const sound = withoutInferior(choices);
-  // PCM is ten times as large, and never better than its source.
-  const compressed = sound.filter(({ rendition }) => rendition.convertTo !== 'wav');
+  const wanted = sound.filter((choice) => choice.container === container);
+  // An encoded one is never better than its source, and PCM ten times as large.
+  const copied = sound.filter(({ rendition: { convertTo } }) => convertTo !== 'mp3' && convertTo !== 'wav');
   return (
-    (container ? sound.find((choice) => choice.container === container) : undefined) ??
-    compressed.find(({ playsEverywhere }) => playsEverywhere) ??
-    compressed.find(({ playsHere }) => playsHere) ??
-    choices[0]
+    wanted.find((choice) => choice.bitrateKbps === bitrateKbps) ??
+    wanted.find((choice) => choice.bitrateKbps === undefined) ??
+    copied.find(({ playsEverywhere }) => playsEverywhere) ??
+    copied.find(({ playsHere }) => playsHere) ??
+    copied[0] ??
+    // The bit rate that the instance lists.
+    choices.find((choice) => choice.bitrateKbps === undefined)
   );
 }
-
-/** @param bitrateKbps absent: the listed one, which the instance lists rather than converting to it on request */
-export const selectMp3 = (choices: readonly Choice[], bitrateKbps?: number): Choice | undefined =>
-  choices.find((choice) => choice.bitrateKbps === bitrateKbps) ??
-  choices.find((choice) => choice.bitrateKbps === undefined) ??
-  choices[0];
 
 /**
  * One choice per row, best first: of several of a row a sound one, then the one that plays everywhere, else here, else the

@@ -1,5 +1,4 @@
 export {
-  type AudioVersion,
   type Choice,
   type ChoiceGroup,
   type Choices,
@@ -8,24 +7,19 @@ export {
   preferenceFromQuality,
   preferenceOf,
   qualityOf,
-  SEGMENT_CATEGORIES,
-  type Segment,
-  type SegmentCategory,
 } from './choice.ts';
 export { choicesOf, versionKey } from './choices.ts';
 export {
-  clipName,
-  clipOf,
+  changed,
+  clipFrom,
   formatTime,
+  holdsSubtitles,
   isClippable,
   isSkippable,
   parseTime,
   secondsOfSegments,
-  withoutSegments,
 } from './clip.ts';
-export { MP3_BITRATES_KBPS } from './conversions.ts';
-export { fileNameOf } from './file-name.ts';
+export { secondsOf } from './conversions.ts';
 export { selectPreferred } from './format-preference.ts';
 export { ALL_LANGUAGES, languageName } from './languages.ts';
-export { PLAYLIST_FORMATS, type PlaylistFormat, secondsOf, selectForPlaylist } from './playlist-format.ts';
-export { holdsSubtitles, languageChange, type Menus, menusOf, nameOf, withExtras } from './sentence.ts';
+export { languageChange, type Menus, menusOf, nameOf } from './sentence.ts';

@@ -11,16 +11,14 @@ export interface Menus {
 }
 
 export function menusOf(choices: Choices, selected: Choice): Menus {
-  const all = selected.group === 'video' ? choices.video : [...choices.mp3, ...choices.audio];
-  const isSelectedVersion = ({ version }: Choice) => versionKey(version) === versionKey(selected.version);
-  const byVersion = [...Map.groupBy(all, ({ version }) => versionKey(version)).values()];
+  const byVersion = Map.groupBy(choices[selected.group], ({ version }) => versionKey(version));
   return {
-    formats: rowsOf(all.filter(isSelectedVersion), nameOf),
-    versions: byVersion.flatMap(
+    formats: rowsOf(byVersion.get(versionKey(selected.version)) ?? [], nameOf),
+    versions: [...byVersion.values()].flatMap(
       (one) =>
         one.find(({ id }) => id === selected.id) ??
         rowsOf(one, nameOf).find((choice) => nameOf(choice) === nameOf(selected)) ??
-        one.find(({ container, group }) => container === selected.container && group === selected.group) ??
+        one.find(({ container }) => container === selected.container) ??
         one[0] ??
         [],
     ),
@@ -33,28 +31,15 @@ export function menusOf(choices: Choices, selected: Choice): Menus {
  */
 export function languageChange(choices: Choices, before: Choice, choice: Choice): Pick<FormatPreference, 'language'> {
   const [was, is] = [versionKey(before.version), versionKey(choice.version)];
-  const isOtherKind = (before.group === 'video') !== (choice.group === 'video');
-  if (was === is || isOtherKind) return {};
+  if (was === is || before.group !== choice.group) return {};
   const [original] = menusOf(choices, choice).versions;
   return { language: is === versionKey(original?.version) ? undefined : (choice.version?.language ?? undefined) };
 }
 
-/** What the sentence calls a choice, whatever the version of its audio: `1080p60 HDR`, `MP3 192`, `WAV`. */
-export function nameOf({ group, label, container }: Choice): string {
+/** What the sentence calls a choice, whatever the version of its audio: `1080p60 HDR`, `MP3 192`, `Opus 128`, `WAV`. */
+export function nameOf({ group, label, container, codec }: Choice): string {
   if (group === 'video') return /^\d+p\d*(?: HDR)?/.exec(label)?.[0] ?? label;
   const [amount = ''] = label.split(' ', 1);
-  return amount === container ? container : `${container} ${amount}`;
+  // What is in a WebM tells more than the WebM.
+  return amount === container ? container : `${container === 'WEBM' && codec ? codec : container} ${amount}`;
 }
-
-/** Whether its file has room for subtitles. */
-export const holdsSubtitles = ({ group, container }: Choice): boolean => group === 'video' && container === 'MP4';
-
-/** The choice with what is put into its file besides the media. */
-export const withExtras = (
-  choice: Choice,
-  { hasTags = true, subtitles }: Pick<FormatPreference, 'hasTags' | 'subtitles'>,
-): Choice => ({
-  ...choice,
-  ...(choice.hasTags && { hasTags }),
-  ...(subtitles && holdsSubtitles(choice) && { subtitles, isSizeEstimate: true }),
-});

@@ -11,20 +11,16 @@ export type DownloadState =
   | { readonly phase: 'started' }
   | { readonly phase: 'failed'; readonly failure: ApiFailure };
 
-export interface DownloadFile {
-  readonly url: string;
-  readonly fileName: string;
-}
-
 export interface Downloads {
   /** The latest download of each URL. */
   readonly states: Observable<ReadonlyMap<string, DownloadState>>;
-  fileOf(choice: Choice): DownloadFile;
+  urlOf(choice: Choice): string;
   /**
    * Hands a file over to the browser once the instance can send it. Never rejects.
    * @param item listed with it in the history; without a link it is not
+   * @param addressOf where the browser downloads it, by where the URL has led: the URL by default
    */
-  start(file: DownloadFile, item?: HistoryItem): Promise<void>;
+  start(url: string, item?: HistoryItem, addressOf?: (found: string) => string): Promise<void>;
   /** Stops waiting for a file that is being opened. */
   cancel(url: string): void;
 }
@@ -33,7 +29,7 @@ export interface DownloadsOptions {
   readonly api: Api;
   readonly history: History;
   /** @default a link with the attribute `download` */
-  readonly handOver?: (file: DownloadFile) => void;
+  readonly handOver?: (url: string) => void;
   /** @default one byte of the stream is requested */
   readonly untilReady?: typeof untilStreamable;
 }
@@ -55,13 +51,14 @@ export function createDownloads({
   };
   return {
     states,
-    fileOf(choice) {
-      const { fileName, rendition, chapter, lastSeconds } = choice;
+    urlOf(choice) {
+      const { title, label, container, rendition, chapter, lastSeconds } = choice;
+      const whole = label === container ? title : `${title} (${label.replace(/[()]/g, '').replaceAll(':', '-')})`;
       // The service names a chapter by its title, and the last minutes by their time.
-      const name = (chapter ?? lastSeconds) === undefined ? fileName.replace(/\.\w+$/, '') : undefined;
-      return { url: api.streamUrl(rendition, { ...choice, name }), fileName };
+      const name = (chapter ?? lastSeconds) === undefined ? whole : undefined;
+      return api.streamUrl(rendition, { ...choice, name });
     },
-    async start({ url, fileName }, item) {
+    async start(url, item, addressOf = () => url) {
       if (opening.has(url)) return;
       const asking = new AbortController();
       const { signal } = asking;
@@ -69,12 +66,12 @@ export function createDownloads({
       show(url, { phase: 'opening' });
       try {
         const onWaiting = (waiting: Waiting) => signal.aborted || show(url, { phase: 'opening', waiting });
-        await untilReady(url, { signal, onWaiting });
+        const found = await untilReady(url, { signal, onWaiting });
         signal.throwIfAborted();
         opening.delete(url);
-        handOver({ url, fileName });
+        handOver(addressOf(found));
         show(url, { phase: 'started' });
-        if (item) history.add(item, { url, fileName });
+        if (item) history.add(item, url);
       } catch (error) {
         if (signal.aborted) return;
         opening.delete(url);
@@ -88,10 +85,11 @@ export function createDownloads({
   };
 }
 
-function downloadWithBrowser({ url, fileName }: DownloadFile): void {
+function downloadWithBrowser(url: string): void {
   const link = document.createElement('a');
   link.href = url;
-  link.download = fileName;
+  // The service names the file.
+  link.download = '';
   link.rel = 'noopener';
   link.hidden = true;
   document.body.append(link);

@@ -1,5 +1,4 @@
 import type { FailureKind, ToolProgress } from '../api/index.ts';
-
 import { createFormat, type TextKey, type Texts } from '../lib/index.ts';
 
 /** A failure in the page's language: what happened and what to do. */
@@ -16,49 +15,25 @@ export interface FailureLike {
   readonly retryAfterSeconds?: number;
 }
 
-/** The words of each problem that its kind does not tell apart, by the name of its type. */
-const WORDS = {
-  'unknown-host': 'unknown-host',
-  'private-address': 'private-address',
-  'no-media': 'no-media',
-  'not-started': 'not-started',
-  ended: 'ended',
-  gone: 'removed',
-  login: 'login',
-  age: 'age',
-  private: 'private',
-  members: 'members',
-  payment: 'payment',
-  drm: 'protected',
-  region: 'region',
-  'bot-check': 'bot-check',
-  unsupported: 'unhandled',
-  'unsupported-rendition': 'format',
-  'bad-parameter': 'format',
-  'range-not-satisfiable': 'format',
-  'headers-too-large': 'bad-link',
-  'link-refused': 'gone',
-  'cross-site': 'unreachable',
-  'unknown-instance': 'unreachable',
-  'too-large': 'too-large',
-  refused: 'refused',
-  'rate-limited': 'rate-limited',
-  'site-timeout': 'site-timeout',
-  'site-changed': 'site-changed',
-  unauthorized: 'unauthorized',
-  'service-failed': 'service-failed',
-  internal: 'service-failed',
-} as const;
+/** Types of problems with the words of another. */
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ['bad-parameter', 'unsupported-rendition'],
+  ['range-not-satisfiable', 'unsupported-rendition'],
+  ['headers-too-large', 'bad-link'],
+  ['link-refused', 'expired'],
+  ['cross-site', 'unreachable'],
+  ['unknown-instance', 'unreachable'],
+  ['internal', 'service-failed'],
+]);
 
-type Word = FailureKind | (typeof WORDS)[keyof typeof WORDS];
-
-const isNamed = (name: string): name is keyof typeof WORDS => Object.hasOwn(WORDS, name);
-
-/** Kinds of several types of problems. */
+/** Kinds of several types of problems, which have words of their own. */
 const AMBIGUOUS_KINDS: readonly FailureKind[] = ['not-found', 'refused', 'failed'];
 
-const wordOf = ({ kind, problem = '' }: FailureLike): Word =>
-  AMBIGUOUS_KINDS.includes(kind) && isNamed(problem) ? WORDS[problem] : kind;
+function keyOf({ t }: Texts, { kind, problem = '' }: FailureLike): `failure.${FailureKind}` {
+  const key = `failure.${ALIASES.get(problem) ?? problem}` as `failure.${FailureKind}`;
+  // A key without a text is its own.
+  return AMBIGUOUS_KINDS.includes(kind) && t(key) !== key ? key : `failure.${kind}`;
+}
 
 /** Failures that come with a Retry-After. */
 const RETRY_LATER_KINDS: readonly FailureKind[] = ['too-many', 'busy', 'waking', 'delayed'];
@@ -70,10 +45,9 @@ const MAX_ANNOUNCED_SECONDS = 30 * 86_400;
 /** @param link that failed, whose site is named where it matters */
 export function failureText(texts: Texts, failure: FailureLike, link?: string): FailureText {
   const { t } = texts;
-  const word = wordOf(failure);
-  const title = t(`failure.${word}` satisfies TextKey);
+  const key = keyOf(texts, failure);
   const site = siteOf(texts, link);
-  return { title, what: laterText(texts, failure, site) ?? t(`failure.${word}.what` satisfies TextKey, { site }) };
+  return { title: t(key), what: laterText(texts, failure, site) ?? t(`${key}.what`, { site }) };
 }
 
 /** What to do after a time that the instance names. */
@@ -95,14 +69,12 @@ function siteOf({ t, direction }: Texts, link: string | undefined): string {
   return direction === 'rtl' ? `\u2068${host}\u2069` : host;
 }
 
-/** What a 404 of a stream says of its key rather than of the media. */
-const EXPIRED: readonly (string | undefined)[] = [undefined, 'not-found', 'link-refused'];
-
 /** The same for a stream, where not-found means an expired key. */
-export const streamFailureText = (texts: Texts, failure: FailureLike, link?: string): FailureText =>
-  failure.kind === 'not-found' && EXPIRED.includes(failure.problem)
-    ? { title: texts.t('failure.gone'), what: texts.t('failure.gone.what') }
-    : failureText(texts, failure, link);
+export function streamFailureText(texts: Texts, failure: FailureLike, link?: string): FailureText {
+  const { kind, problem = 'not-found' } = failure;
+  const isExpired = kind === 'not-found' && problem === 'not-found';
+  return failureText(texts, isExpired ? { ...failure, problem: 'link-refused' } : failure, link);
+}
 
 /** What an instance in maintenance does: `Fetching yt-dlp: 12 MB of 34 MB (35%)`. */
 export function progressText({ t, locale }: Texts, { step, tool, receivedBytes, totalBytes }: ToolProgress): string {
@@ -116,7 +88,7 @@ export function progressText({ t, locale }: Texts, { step, tool, receivedBytes, 
 }
 
 /** Types that stay as they are whatever the kind says. */
-const LASTING: readonly (string | undefined)[] = ['private-address', 'ended', 'headers-too-large'];
+const LASTING: readonly (string | undefined)[] = ['private-address', 'ended', 'headers-too-large', 'no-media'];
 
 /** Whether a retry may succeed. */
 export const isWorthRetrying = ({ kind, problem }: FailureLike): boolean =>

@@ -1,5 +1,5 @@
-import { readStored, type Store, store } from '../lib/index.ts';
-import { type FormatPreference, SEGMENT_CATEGORIES } from '../renditions/index.ts';
+import { readStoredJson, type Store, store } from '../lib/index.ts';
+import type { FormatPreference } from '../renditions/index.ts';
 
 const NAME = 'reelay.format';
 
@@ -12,7 +12,8 @@ export interface FormatStore {
 }
 
 export function createFormatStore(storage: Store | undefined): FormatStore {
-  let current = parse(readStored(storage, NAME));
+  const stored = readStoredJson(storage, NAME) as FormatPreference | null | undefined;
+  let current = stored?.group === 'video' || stored?.group === 'audio' ? stored : undefined;
   let ofLink: FormatPreference | undefined;
   return {
     get: () => ofLink ?? current,
@@ -27,30 +28,3 @@ export function createFormatStore(storage: Store | undefined): FormatStore {
     },
   };
 }
-
-function parse(text: string | null): FormatPreference | undefined {
-  try {
-    const stored = JSON.parse(text ?? 'null') ?? {};
-    const { group, audioGroup, height, bitrateKbps, container, language, subtitles, hasTags, skip } = stored;
-    if (!GROUPS.includes(group)) return undefined;
-    return {
-      group,
-      audioGroup: GROUPS.includes(audioGroup) && audioGroup !== 'video' ? audioGroup : undefined,
-      height: asFigure(height),
-      bitrateKbps: asFigure(bitrateKbps),
-      container: asWord(container),
-      language: asWord(language),
-      subtitles: asWord(subtitles),
-      hasTags: hasTags === false ? false : undefined,
-      isMarked: stored.isMarked === true || undefined,
-      skip: Array.isArray(skip) ? SEGMENT_CATEGORIES.filter((name) => skip.includes(name)) : undefined,
-    };
-  } catch {
-    // Storage may hold data of another version.
-    return undefined;
-  }
-}
-
-const GROUPS: readonly unknown[] = ['video', 'audio', 'mp3'];
-const asFigure = (value: unknown) => (typeof value === 'number' && value > 0 ? value : undefined);
-const asWord = (value: unknown) => (typeof value === 'string' ? value : undefined);

@@ -10,8 +10,6 @@ export interface Playback {
   readonly coverUrl: string | null;
   /** The page it is from. */
   readonly link: string | null;
-  /** It has no end yet. @default false */
-  readonly isLive?: boolean | undefined;
   /** Position to start at. */
   readonly startSeconds?: number;
   /** The part that is to be downloaded, once it is being selected. */

@@ -16,8 +16,10 @@ The link of a list with -o FOLDER keeps the folder in step with it: only what is
                          - is standard output
       --strm             links to the entries of a list, for Jellyfin and Kodi, instead of files
       --delete           remove files of a folder whose entries the list no longer has
+      --every MINUTES    keep running, and look for what is new in the list so often
   -i, --instance ORIGIN  the instance; default: REELAY_INSTANCE, or http://127.0.0.1:8080
       --codec any        the best of all codecs instead of the best that plays everywhere
+      --max-bytes BYTES  the best that has at most so many bytes, such as 10000000
       --format FORMAT    mp3 or another one of the service: converts the audio; zip: all entries of a list
       --bitrate KBPS     of MP3: 128, 192 (default), 256 or 320
       --tags             title, artist and cover in the file
@@ -55,6 +57,8 @@ export interface DownloadCommand {
   readonly isLibrary: boolean;
   /** Remove files of entries that the list no longer has. */
   readonly deletes: boolean;
+  /** Between runs on the folder of a list; without it there is one. */
+  readonly everyMinutes?: number | undefined;
 }
 
 const TEXT = { type: 'string' } as const;
@@ -72,17 +76,22 @@ const SELECTION = {
 } as const;
 const OPTIONS = {
   ...SELECTION,
+  'max-bytes': TEXT,
   tags: FLAG,
   output: { ...TEXT, short: 'o' },
   instance: { ...TEXT, short: 'i' },
   strm: FLAG,
   delete: FLAG,
+  every: TEXT,
   force: { ...FLAG, short: 'f' },
   url: FLAG,
   quiet: FLAG,
   help: { ...FLAG, short: 'h' },
   version: FLAG,
 } as const;
+
+/** A week; a timer of Node has less than 25 days. */
+const MAX_EVERY_MINUTES = 10_080;
 
 /** Reads the command line. @throws UsageError */
 export function parseCommand(
@@ -99,9 +108,12 @@ export function parseCommand(
   const instance = values.instance ?? (environment.REELAY_INSTANCE || 'http://127.0.0.1:8080');
   if (!/^https?:$/.test(protocolOf(instance))) throw new UsageError(`${instance} is not the URL of an instance`);
   const isFolder = values.output !== undefined && values.output !== '-' && !values.url && values.format !== 'zip';
-  for (const name of ['delete', 'strm'] as const)
+  for (const name of ['delete', 'strm', 'every'] as const)
     if (values[name] && !isFolder)
       throw new UsageError(`--${name} needs --output FOLDER, without --url and an archive`);
+  const everyMinutes = values.every === undefined ? undefined : Number(values.every);
+  if (everyMinutes !== undefined && !(everyMinutes > 0 && everyMinutes <= MAX_EVERY_MINUTES))
+    throw new UsageError(`--every ${values.every} is not a number of minutes up to ${MAX_EVERY_MINUTES}`);
   const chosen = Object.keys(SELECTION).flatMap((name) => {
     const value = values[name as keyof typeof SELECTION];
     return value === undefined ? [] : [[name, value]];
@@ -114,12 +126,17 @@ export function parseCommand(
       accessKey: environment.REELAY_ACCESS_KEY || undefined,
       output: values.output,
       // The instance refuses values that it does not know, and says which there are.
-      selection: { ...Object.fromEntries(chosen), ...(values.tags && { tags: 'true' }) } as Selection,
+      selection: {
+        ...Object.fromEntries(chosen),
+        ...(values['max-bytes'] && { maxBytes: values['max-bytes'] }),
+        ...(values.tags && { tags: 'true' }),
+      } as Selection,
       overwrites: values.force ?? false,
       isQuiet: values.quiet ?? false,
       isUrlOnly: values.url ?? false,
       isLibrary: values.strm ?? false,
       deletes: values.delete ?? false,
+      everyMinutes,
     },
   };
 }

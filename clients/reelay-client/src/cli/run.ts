@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
 import { type DownloadProgress, download, pipe, requireWritable } from '../files/index.ts';
 import { createClient, ReelayError, type Waiting } from '../index.ts';
 import { type DownloadCommand, parseCommand, USAGE, UsageError } from './options.ts';
@@ -51,33 +52,43 @@ async function fetchLink(
   onProgress: (progress: DownloadProgress) => void,
 ): Promise<number> {
   const { link, instance, accessKey, selection, output, overwrites, isQuiet, isUrlOnly, isLibrary, deletes } = options;
+  const { everyMinutes } = options;
   const bar = stderr.isTTY && !isQuiet ? createProgressBar(stderr) : undefined;
+  let hasBegun = false;
   const retry = {
     signal,
     maxWaitSeconds: MAX_WAIT_SECONDS,
     onWaiting: ({ failure, seconds }: Waiting) => {
+      // Nothing listens there: it is the address that is wrong, or the instance is not started.
+      if (!hasBegun && isRefused(failure)) throw failure;
       bar?.clear();
       if (!isQuiet) stderr.write(`${reasonOf(failure)}. Trying again in ${Math.ceil(seconds)} s.\n`);
     },
   };
   const client = createClient({ instance, accessKey });
   const showProgress = (progress: DownloadProgress) => {
+    hasBegun = true;
     onProgress(progress);
     bar?.update(progress);
   };
   const sync = async (folder: string): Promise<number> => {
     const syncing = { ...retry, link, folder, selection, isLibrary, deletes, overwrites, onProgress: showProgress };
-    return reportSync(client, syncing, { stdout, stderr, isQuiet, clear: () => bar?.clear() });
+    const run = () => reportSync(client, syncing, { stdout, stderr, isQuiet, clear: () => bar?.clear() });
+    while (everyMinutes !== undefined) {
+      await run().catch((error: unknown) => {
+        // Errors of this machine, such as a full disk, do not pass by themselves; others are tried again.
+        if (signal.aborted || exitCodeOf(error) === EXIT_CODES.failed) throw error;
+        stderr.write(`reelay: ${reasonOf(error as Error)}${hintFor(error)}\n`);
+      });
+      await setTimeout(everyMinutes * 60_000, undefined, { signal });
+    }
+    return run();
   };
   const isPiped = output === '-';
   const folder = isPiped || isUrlOnly || selection.format === 'zip' ? undefined : output;
-  if (folder !== undefined && (deletes || isLibrary || (await isListFolder(folder)))) return sync(folder);
-  const onWaiting = (waiting: Waiting) => {
-    // Nothing listens there: it is the address that is wrong, or the instance is not started.
-    if (isRefused(waiting.failure)) throw waiting.failure;
-    retry.onWaiting(waiting);
-  };
-  const url = await client.locate(link, selection, { ...retry, onWaiting }).catch(async (error: unknown) => {
+  if (folder !== undefined && (deletes || isLibrary || everyMinutes !== undefined || (await isListFolder(folder))))
+    return sync(folder);
+  const url = await client.locate(link, selection, retry).catch(async (error: unknown) => {
     const isFile = isUrlOnly || isPiped || selection.format === 'zip';
     if (isFile || !(error instanceof ReelayError) || error.status !== 415) throw error;
     const { type } = await client.resolve(link, { ...retry, maxEntryWaitSeconds: 1 });
@@ -111,7 +122,7 @@ async function fetchLink(
     onProgress: showProgress,
   }).finally(() => bar?.clear());
   const earlier = resumedBytes > 0 ? `, ${formatBytes(resumedBytes)} of it received earlier` : '';
-  if (!isQuiet) stderr.write(`${formatBytes(bytes)}${earlier}\n`);
+  if (!isQuiet) stderr.write(`${formatBytes(bytes)}${resumedBytes === bytes ? ', already there' : earlier}\n`);
   stdout.write(`${file}\n`);
   return EXIT_CODES.done;
 }
@@ -131,7 +142,7 @@ function interruption(progress: DownloadProgress | undefined): string {
 function hintFor(error: unknown): string {
   if (error instanceof UsageError) return '\nreelay --help lists the options';
   if (!(error instanceof ReelayError)) return '';
-  if (error.code === 'file-exists') return '; --force replaces it';
+  if (error.code === 'file-exists') return '; --force replaces it, -o FILE names another';
   if (error.code === 'unauthorized') return '; set REELAY_ACCESS_KEY';
   if (error.code === 'unreachable') return '; npm start starts one, --instance or REELAY_INSTANCE names another';
   return '';

@@ -62,6 +62,15 @@ export async function syncList(client: Client, options: SyncOptions): Promise<Sy
     const { items, isIncomplete } = await readList(client, link, waiting);
     const state = await openFolderState(folder);
     const query = new URLSearchParams(selection).toString();
+    const places = new Map(items.map(({ requestedUrl }, index) => [requestedUrl ?? link, index + 1]));
+    const digits = Math.max(2, String(items.length).length);
+    // So that files sort in the order of the list. What a feed has before them later would not.
+    const isNumbered =
+      items.length > 1 &&
+      state.files.every(({ list, url, file }) => {
+        const place = list === link ? places.get(url) : undefined;
+        return place === undefined || place === Number.parseInt(file, 10);
+      });
 
     const urlOf = ({ requestedUrl }: MediaInformation): string => {
       const url = requestedUrl ?? link;
@@ -102,7 +111,8 @@ export async function syncList(client: Client, options: SyncOptions): Promise<Sy
       if (file !== undefined && !overwrites && (await sizeOf(file)) !== undefined) return undefined;
       const stream = new URL((await locate(url)).stream);
       const name = titleOf(item);
-      if (name) stream.searchParams.set('name', name);
+      const place = String(places.get(url)).padStart(digits, '0');
+      if (name) stream.searchParams.set('name', isNumbered ? `${place} - ${name}` : name);
       const isAdopted = (error: unknown) =>
         state.isRebuilt && error instanceof ReelayError && error.code === 'file-exists';
       return download(client, stream.href, {

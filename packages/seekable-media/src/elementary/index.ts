@@ -8,5 +8,5 @@ export {
 } from './audio-codec.ts';
 export { h264 } from './h264.ts';
 export { hevc } from './hevc.ts';
-export { joinUnits, splitUnits, startsUnit } from './nal-units.ts';
-export { type VideoCodec, type VideoDescription, videoEntry } from './video-codec.ts';
+export { splitUnits, startsUnit } from './nal-units.ts';
+export { type VideoCodec, videoEntry } from './video-codec.ts';

@@ -1,15 +1,18 @@
-import { UnsupportedMp4, u32 } from '../isobmff/index.ts';
+import { UnsupportedMp4 } from '../isobmff/index.ts';
 
 const START_CODE = Buffer.from([0, 0, 1]);
 /** Slices, parameter sets and messages of one picture. */
 const MAX_UNITS = 10_000;
+/** In front of a unit, with those of its start code. */
+const MAX_ZEROS = 7;
 /** Headers are read of no more of a unit. */
 const MAX_HEADER_BYTES = 4096;
 
 /** Whether bytes begin with a start code, which zeros may precede. */
 export function startsUnit(bytes: Buffer): boolean {
-  const start = bytes.subarray(0, 8).indexOf(START_CODE);
-  return start >= 0 && bytes.subarray(0, start).every((byte) => byte === 0);
+  let zeros = 0;
+  while (zeros <= MAX_ZEROS && bytes[zeros] === 0) zeros += 1;
+  return zeros >= 2 && zeros <= MAX_ZEROS && bytes[zeros] === 1;
 }
 
 /** The NAL units of a picture in Annex B, without their start codes of three or four bytes. */
@@ -27,16 +30,14 @@ export function splitUnits(picture: Buffer): readonly Buffer[] {
   return units;
 }
 
-/** The parts of a sample of MP4: each unit after its length. */
-export const joinUnits = (units: readonly Buffer[]): readonly Buffer[] =>
-  units.flatMap((unit) => [u32(unit.length), unit]);
-
 /** The first bytes of a unit without emulation prevention bytes. */
 export function unescapeUnit(unit: Buffer): Buffer {
   const source = unit.subarray(0, MAX_HEADER_BYTES);
-  const target = Buffer.alloc(source.length);
-  let [length, zeros] = [0, 0];
-  for (const byte of source) {
+  const target = Buffer.allocUnsafe(source.length);
+  let length = 0;
+  let zeros = 0;
+  for (let at = 0; at < source.length; at += 1) {
+    const byte = source[at] ?? 0;
     if (zeros >= 2 && byte === 3) {
       zeros = 0;
       continue;

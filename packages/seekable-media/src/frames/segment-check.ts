@@ -28,6 +28,8 @@ export interface SegmentCheck {
   readonly kind: SegmentKind | undefined;
   /** Whether that may be in the list. */
   readonly isAccepted: boolean;
+  /** Length in bytes of a picture in front of the first MPEG-TS packet; 0 without one. */
+  readonly foreignBytes: number;
   /** What is wrong with the bytes so far; undefined when they may be complete. */
   problem(): string | undefined;
 }
@@ -41,6 +43,8 @@ const SYNCS = 3;
 const SYNCS_BEHIND = 5;
 /** Packets of 188 bytes, also with a time in front or a checksum behind (BDAV, DVB ASI). */
 const STRIDES = [PACKET_BYTES, 192, 204];
+/** PNG, JPEG, GIF, BMP and WebP. */
+const PICTURE = /^(\x89PNG|\xff\xd8\xff|GIF8|BM|RIFF)/;
 const EBML = 0x1a45dfa3;
 /** Elements that parts of a WebM begin with: Segment, Cluster, Cues, Tags. */
 const WEBM = new Set([EBML, 0x18538067, 0x1f43b675, 0x1c53bb6b, 0x1254c367]);
@@ -59,6 +63,7 @@ export function createSegmentCheck(options: SegmentCheckOptions = {}): SegmentCh
   /** Bytes with which the head is looked at again: it may arrive byte by byte. */
   let neededBytes = MIN_MEDIA_BYTES;
   let kind: SegmentKind | undefined;
+  let foreignBytes = 0;
   let rules: Pick<SegmentCheck, 'update' | 'problem'> | undefined;
 
   const recognize = (isWhole: boolean): void => {
@@ -69,6 +74,8 @@ export function createSegmentCheck(options: SegmentCheckOptions = {}): SegmentCh
     else if (isOther(head)) kind = head.length >= 4 && WEBM.has(head.readUInt32BE()) ? 'webm' : 'other';
     else if (offset !== undefined) kind = offset < 0 ? 'other' : 'mpegts';
     else if (isWhole || head.length >= MAX_HEAD_BYTES) kind = isId3Tag(head) ? 'audio' : 'unknown';
+    // Not the rest of a packet that the segment before begins.
+    if (kind === 'mpegts' && PICTURE.test(head.toString('latin1', 0, 4))) foreignBytes = offset ?? 0;
     if (kind === 'mpegts') rules = createMpegTsCheck(seconds, isPart);
     else rules = kind === 'mp4' || kind === 'audio' ? createFrameRules(kind) : undefined;
     rules?.update(head.subarray(Math.max(offset ?? 0, 0)));
@@ -102,6 +109,9 @@ export function createSegmentCheck(options: SegmentCheckOptions = {}): SegmentCh
     },
     get isAccepted() {
       return kind !== undefined && misfit() === undefined;
+    },
+    get foreignBytes() {
+      return foreignBytes;
     },
     update(chunk) {
       if (kind) return rules?.update(chunk);

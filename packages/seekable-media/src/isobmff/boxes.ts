@@ -189,7 +189,9 @@ export const u32 = (...values: readonly number[]): Buffer => integers(values);
 /** As `u32`, for more values than a call can have arguments. */
 export function integers(values: readonly number[]): Buffer {
   const bytes = Buffer.alloc(values.length * 4);
-  for (const [index, value] of values.entries()) bytes.writeUInt32BE(value >>> 0, index * 4);
+  values.forEach((value, index) => {
+    bytes.writeUInt32BE(value >>> 0, index * 4);
+  });
   return bytes;
 }
 

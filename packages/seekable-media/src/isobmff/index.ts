@@ -1,7 +1,6 @@
 export {
   BOX_HEADER_BYTES,
   type Box,
-  type BoxHeader,
   box,
   boxHeader,
   findLeadingMovie,
@@ -56,10 +55,11 @@ export {
 } from './movie-header.ts';
 export {
   framePlace,
+  LENGTH_BYTES,
   measurePlace,
-  type PlaceFrame,
   type PlaceRun,
   type PlaceSample,
+  recyclePlace,
   writePlace,
 } from './place.ts';
 export {
@@ -75,7 +75,6 @@ export {
   parseSegmentIndex,
   type RandomAccessPoint,
   type SegmentIndex,
-  type SegmentIndexEntry,
 } from './segment-index.ts';
 export { readTableDuration, type TableDuration } from './track-duration.ts';
 export {

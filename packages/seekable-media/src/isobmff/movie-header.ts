@@ -87,7 +87,7 @@ function chapterReference(tracks: readonly OutputTrack[], firstId: number): read
 }
 
 /** `trex` (§8.8.3): what fragments of a track that say nothing else have. */
-export const writeTrackDefaults = ({ header }: OutputTrack, id: number): Buffer =>
+const writeTrackDefaults = ({ header }: OutputTrack, id: number): Buffer =>
   fullBox('trex', 0, 0, u32(id), header.fragmentDefaults ?? NO_DEFAULTS);
 
 /**
@@ -95,7 +95,7 @@ export const writeTrackDefaults = ({ header }: OutputTrack, id: number): Buffer 
  * @param movieTimescale of `mvhd`
  * @param references of a track that is not one of chapters itself
  */
-export function writeTrack(
+function writeTrack(
   track: OutputTrack,
   id: number,
   movieTimescale: number,

@@ -20,15 +20,22 @@ export interface PlaceRun {
   readonly samples: readonly PlaceSample[];
   /** The bytes of the samples, in the same order. */
   readonly data: readonly Buffer[];
+  /** The data are NAL units, which samples have behind their length. @default false */
+  readonly lacksLengths?: true;
 }
+
+/** Of the length of a NAL unit. */
+export const LENGTH_BYTES = 4;
 
 /** Bytes that `writePlace` needs for some runs. Neither their data nor the unit of their times matters. */
 export function measurePlace(runs: readonly Omit<PlaceRun, 'data'>[]): number {
   const present = runs.filter(({ samples }) => samples.length > 0);
   const mfhd = fullBox('mfhd', 0, 0, u32(0));
-  const moof = box('moof', mfhd, ...present.map((run) => writeTrackFragment(run, 0)));
-  const bytesOf = ({ samples }: Pick<PlaceRun, 'samples'>) => samples.reduce((sum, { size }) => sum + size, 0);
-  return moof.length + BOX_HEADER_BYTES + present.reduce((sum, run) => sum + bytesOf(run), 0);
+  const trafs = present.map(writeTrackFragment);
+  return trafs.reduce(
+    (sum, { traf, dataBytes }) => sum + traf.length + dataBytes,
+    BOX_HEADER_BYTES + mfhd.length + BOX_HEADER_BYTES,
+  );
 }
 
 /** What a place has besides the bytes of its samples. */
@@ -47,17 +54,13 @@ export interface PlaceFrame {
 export function framePlace(bytes: number, sequence: number, runs: readonly Omit<PlaceRun, 'data'>[]): PlaceFrame {
   const present = runs.filter(({ samples }) => samples.length > 0);
   const mfhd = fullBox('mfhd', 0, 0, u32(sequence));
-  const write = (dataOffset: number) => {
-    let end = dataOffset;
-    const trafs = present.map((run) => {
-      const start = end;
-      end += run.samples.reduce((sum, { size }) => sum + size, 0);
-      return writeTrackFragment(run, start);
-    });
-    return { moof: box('moof', mfhd, ...trafs), end };
-  };
-  // Its length does not depend on the offsets.
-  const { moof, end } = write(write(0).moof.length + BOX_HEADER_BYTES);
+  const trafs = present.map(writeTrackFragment);
+  let end = trafs.reduce((sum, { traf }) => sum + traf.length, BOX_HEADER_BYTES + mfhd.length + BOX_HEADER_BYTES);
+  for (const { traf, dataOffsetAt, dataBytes } of trafs) {
+    traf.writeUInt32BE(end, dataOffsetAt);
+    end += dataBytes;
+  }
+  const moof = box('moof', mfhd, ...trafs.map(({ traf }) => traf));
   const rest = bytes - end;
   if (rest < 0) throw new UnsupportedMp4(`A fragment needs ${-rest} more bytes than planned`);
   // A rest that cannot hold a box header belongs to the `mdat`.
@@ -68,18 +71,49 @@ export function framePlace(bytes: number, sequence: number, runs: readonly Omit<
   return { head, tail };
 }
 
+/** The memory of a place that is no longer read, until the garbage collector frees it. */
+let spare: WeakRef<ArrayBuffer> | undefined;
+/** Smaller ones may share their memory. */
+const MIN_SPARE_BYTES = 64 * 1024;
+/** A buffer larger than this many times the place is not recycled: permits count the bytes of the place. */
+const MAX_SPARE_FACTOR = 1.25;
+
+/** Makes the next place in the memory of this one, which is empty then: to map new memory takes longer than to copy into it. */
+export function recyclePlace({ buffer, length }: Buffer): void {
+  if (length < MIN_SPARE_BYTES || !(buffer instanceof ArrayBuffer)) return;
+  // Frees what is replaced at once.
+  spare?.deref()?.transfer(0);
+  spare = new WeakRef(buffer.transfer());
+}
+
+function allocate(bytes: number): Buffer {
+  const memory = spare?.deref();
+  if (!memory || memory.byteLength < bytes || memory.byteLength > MAX_SPARE_FACTOR * bytes)
+    return Buffer.allocUnsafeSlow(bytes);
+  spare = undefined;
+  return Buffer.from(memory, 0, bytes);
+}
+
 /** The whole fragment. @throws as `framePlace`, and when the data has another size than its samples */
 export function writePlace(bytes: number, sequence: number, runs: readonly PlaceRun[]): Buffer {
   const { head, tail } = framePlace(bytes, sequence, runs);
-  const parts = [head, ...runs.flatMap(({ data }) => data), tail];
-  if (parts.reduce((sum, { length }) => sum + length, 0) !== bytes) throw new UnsupportedMp4('Samples of another size');
-  return Buffer.concat(parts, bytes);
+  const place = allocate(bytes);
+  let at = head.copy(place);
+  for (const { data, lacksLengths } of runs) {
+    const lengthBytes = lacksLengths ? LENGTH_BYTES : 0;
+    for (const part of data) {
+      if (at + lengthBytes + part.length > bytes) throw new UnsupportedMp4('Samples of another size');
+      if (lacksLengths) at = place.writeUInt32BE(part.length, at);
+      at += part.copy(place, at);
+    }
+  }
+  if (at + tail.length !== bytes) throw new UnsupportedMp4('Samples of another size');
+  tail.copy(place, at);
+  return place;
 }
 
-function writeTrackFragment(
-  { trackId, decodeTime, description, samples }: Omit<PlaceRun, 'data'>,
-  dataOffset: number,
-): Buffer {
+/** With where the offset of its data has to be written, from the start of `moof`. */
+function writeTrackFragment({ trackId, decodeTime, description, samples }: Omit<PlaceRun, 'data'>) {
   const [first, second] = samples;
   const differs = (field: 'duration' | 'size') => samples.some((sample) => sample[field] !== first?.[field]);
   const hasDurations = differs('duration');
@@ -115,11 +149,9 @@ function writeTrackFragment(
     if (hasOffsets) fields.push(compositionOffset);
   }
   const firstFlags = hasFirstFlags ? [flagsOf(first?.isSync)] : [];
-  const header = u32(samples.length, dataOffset, ...firstFlags);
-  return box(
-    'traf',
-    tfhd,
-    fullBox('tfdt', 1, 0, u64(decodeTime)),
-    fullBox('trun', 1, runFlags, header, integers(fields)),
-  );
+  const trun = fullBox('trun', 1, runFlags, u32(samples.length, 0, ...firstFlags), integers(fields));
+  const traf = box('traf', tfhd, fullBox('tfdt', 1, 0, u64(decodeTime)), trun);
+  // Behind the version, the flags and the count.
+  const dataOffsetAt = traf.length - trun.length + BOX_HEADER_BYTES + 8;
+  return { traf, dataOffsetAt, dataBytes: samples.reduce((sum, { size }) => sum + size, 0) };
 }

@@ -20,7 +20,7 @@ export const TRACK_TIMES = [
 export const timesVersion = (bytes: Buffer, { content }: Box): 0 | 1 => (bytes[content] === 1 ? 1 : 0);
 
 /** A duration in its own units; 0 when it is unknown (all ones) or beyond what a number holds exactly. */
-export function readDuration(bytes: Buffer, at: number, version: 0 | 1): number {
+function readDuration(bytes: Buffer, at: number, version: 0 | 1): number {
   const duration = version === 1 ? Number(bytes.readBigUInt64BE(at)) : bytes.readUInt32BE(at);
   return duration === UNKNOWN_32 && version === 0 ? 0 : Number.isSafeInteger(duration) ? duration : 0;
 }

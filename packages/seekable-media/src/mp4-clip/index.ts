@@ -3,7 +3,6 @@ export { type ClipOptions, layOutClip } from './clip-layout.ts';
 export {
   type ClipSource,
   layOutClipSources,
-  type PackedFragments,
   packFragments,
   parseFileTracks,
   readFragmentSamples,
@@ -11,4 +10,4 @@ export {
   selectFragments,
   type TrackKind,
 } from './clip-sources.ts';
-export type { ClipLayout, ClipTrack } from './clip-window.ts';
+export type { ClipLayout } from './clip-window.ts';

@@ -43,11 +43,11 @@ export interface HlsTraits {
 export interface HlsStream extends HlsTraits {
   /** `both`: audio and video in the same segments. */
   readonly kind: 'video' | 'audio' | 'both';
-  /** Place among the languages of the audio, from 1. @default 1 */
-  readonly place?: number;
   /** The name of the audio. Absent: unknown, or video. */
   readonly sound?: SoundName;
   readonly init: { readonly offset: number; readonly bytes: number };
+  /** When the first sample of the first segment is decoded. */
+  readonly startSeconds: number;
   readonly segments: readonly Segment[];
   /** Whether every segment begins with a sync sample. */
   readonly isIndependent: boolean;
@@ -106,6 +106,7 @@ function addStream(layout: LayoutBuilder, { source, index, kind }: Part, track: 
   return {
     kind: kind === 'vide' ? 'video' : 'audio',
     init: { offset, bytes: init.length },
+    startSeconds: track.fragments[0]?.startSeconds ?? 0,
     segments,
     isIndependent: areIndependent(track.fragments),
     ...traitsOf(track.header, kind, source),
@@ -131,6 +132,7 @@ function layOutFragmentsOfBoth(source: LayoutSource): HlsLayout {
     kind: 'both',
     codecs: [...videoTraits.codecs, ...audioTraits.codecs],
     init: { offset: 0, bytes: init.length },
+    startSeconds: timed[0]?.startSeconds ?? 0,
     segments: groupFragments(timed, init.length, index.timescale),
     isIndependent: areIndependent(timed),
   };

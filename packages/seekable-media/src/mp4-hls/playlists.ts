@@ -1,14 +1,12 @@
 import type { Chapter } from '../chapters/index.ts';
-import type { HlsLayout, HlsStream } from './hls-layout.ts';
-import { bandwidthOf } from './segments.ts';
+import type { HlsStream } from './hls-layout.ts';
+import { type Bandwidth, bandwidthOf } from './segments.ts';
 
-/** URIs of what a playlist refers to, relative to it. */
-export interface HlsUris {
-  /** The file that all byte ranges count in. */
+/** A stream with the URIs of its files, relative to what lists it. */
+export interface ListedStream extends HlsStream {
+  /** The file that its byte ranges count in. */
   readonly file: string;
-  readonly playlist: (stream: HlsStream) => string;
-  /** What `writeHlsChapters` writes. Absent: there are none. */
-  readonly chapters?: string | undefined;
+  readonly playlist: string;
 }
 
 /**
@@ -19,20 +17,17 @@ const VERSION = 7;
 const AUDIO_GROUP = 'audio';
 
 /**
- * The master playlist (RFC 8216 §4.3.4) of one variant stream: the video, with each audio as a rendition where it is a stream
- * of its own. The first one plays unless another is chosen.
+ * The master playlist (RFC 8216 §4.3.4): each video is a variant stream, with each audio as a rendition where it is a stream
+ * of its own. The first one of both plays unless another is chosen.
+ * @param chapters the URI of what `writeHlsChapters` writes. Absent: there are none
  */
-export function writeMasterPlaylist({ streams }: Pick<HlsLayout, 'streams'>, uris: HlsUris): string {
-  const [variant, ...audio] = streams;
-  if (!variant) throw new TypeError('No stream');
-  const { resolution, framesPerSecond } = variant;
-  const rateOf = ({ segments }: HlsStream) => bandwidthOf(segments, targetSeconds(segments));
+export function writeMasterPlaylist(streams: readonly ListedStream[], chapters?: string): string {
+  const shown = streams.filter(({ kind }) => kind !== 'audio');
+  const variants = shown.length > 0 ? shown : streams.slice(0, 1);
+  const audio = streams.filter((stream) => !variants.includes(stream));
+  if (variants.length === 0) throw new TypeError('No stream');
+  const heard = audio.map(rateOf);
   const highest = (rates: readonly number[]) => Math.max(0, ...rates);
-  const [shown, heard] = [rateOf(variant), audio.map(rateOf)];
-  // The sum of the peaks is the largest that playing both can reach (§4.3.4.2).
-  const peak = shown.peak + highest(heard.map((rate) => rate.peak));
-  const average = shown.average + highest(heard.map((rate) => rate.average));
-  const codecs = new Set(streams.flatMap((stream) => stream.codecs));
   const media = audio.map((stream, index) => [
     'TYPE=AUDIO',
     `GROUP-ID="${AUDIO_GROUP}"`,
@@ -42,29 +37,34 @@ export function writeMasterPlaylist({ streams }: Pick<HlsLayout, 'streams'>, uri
     `DEFAULT=${index === 0 ? 'YES' : 'NO'}`,
     'AUTOSELECT=YES',
     ...(stream.channels ? [`CHANNELS="${stream.channels}"`] : []),
-    `URI="${uris.playlist(stream)}"`,
+    `URI="${stream.playlist}"`,
   ]);
-  const attributes = [
-    `BANDWIDTH=${peak}`,
-    `AVERAGE-BANDWIDTH=${average}`,
-    `CODECS="${[...codecs].join(',')}"`,
-    ...(resolution ? [`RESOLUTION=${resolution.width}x${resolution.height}`] : []),
-    ...(framesPerSecond ? [`FRAME-RATE=${framesPerSecond.toFixed(3)}`] : []),
-    ...(audio.length > 0 ? [`AUDIO="${AUDIO_GROUP}"`] : []),
-  ];
+  const attributesOf = (variant: ListedStream) => {
+    const { resolution, framesPerSecond } = variant;
+    const { peak, average } = rateOf(variant);
+    const codecs = new Set([variant, ...audio].flatMap((stream) => stream.codecs));
+    return [
+      // The sum of the peaks is the largest that playing both can reach (§4.3.4.2).
+      `BANDWIDTH=${peak + highest(heard.map((rate) => rate.peak))}`,
+      `AVERAGE-BANDWIDTH=${average + highest(heard.map((rate) => rate.average))}`,
+      `CODECS="${[...codecs].join(',')}"`,
+      ...(resolution ? [`RESOLUTION=${resolution.width}x${resolution.height}`] : []),
+      ...(framesPerSecond ? [`FRAME-RATE=${framesPerSecond.toFixed(3)}`] : []),
+      ...(audio.length > 0 ? [`AUDIO="${AUDIO_GROUP}"`] : []),
+    ];
+  };
   return lines([
     '#EXTM3U',
     `#EXT-X-VERSION:${VERSION}`,
     ...(streams.every(({ isIndependent }) => isIndependent) ? ['#EXT-X-INDEPENDENT-SEGMENTS'] : []),
-    ...(uris.chapters ? [`#EXT-X-SESSION-DATA:DATA-ID="com.apple.hls.chapters",URI="${uris.chapters}"`] : []),
+    ...(chapters ? [`#EXT-X-SESSION-DATA:DATA-ID="com.apple.hls.chapters",URI="${chapters}"`] : []),
     ...media.map((line) => `#EXT-X-MEDIA:${line.join(',')}`),
-    `#EXT-X-STREAM-INF:${attributes.join(',')}`,
-    uris.playlist(variant),
+    ...variants.flatMap((each) => [`#EXT-X-STREAM-INF:${attributesOf(each).join(',')}`, each.playlist]),
   ]);
 }
 
 /** The media playlist (RFC 8216 §4.3.3) of a stream: all of its segments, as byte ranges of one file. */
-export function writeMediaPlaylist({ init, segments, isIndependent }: HlsStream, uris: HlsUris): string {
+export function writeMediaPlaylist({ init, segments, isIndependent, file }: ListedStream): string {
   return lines([
     '#EXTM3U',
     `#EXT-X-VERSION:${VERSION}`,
@@ -72,11 +72,11 @@ export function writeMediaPlaylist({ init, segments, isIndependent }: HlsStream,
     '#EXT-X-MEDIA-SEQUENCE:0',
     '#EXT-X-PLAYLIST-TYPE:VOD',
     ...(isIndependent ? ['#EXT-X-INDEPENDENT-SEGMENTS'] : []),
-    `#EXT-X-MAP:URI="${uris.file}",BYTERANGE="${init.bytes}@${init.offset}"`,
+    `#EXT-X-MAP:URI="${file}",BYTERANGE="${init.bytes}@${init.offset}"`,
     ...segments.flatMap(({ offset, bytes, durationSeconds }) => [
       `#EXTINF:${durationSeconds.toFixed(6)},`,
       `#EXT-X-BYTERANGE:${bytes}@${offset}`,
-      uris.file,
+      file,
     ]),
     '#EXT-X-ENDLIST',
   ]);
@@ -92,6 +92,10 @@ export const writeHlsChapters = (chapters: readonly Chapter[]): string =>
       titles: [{ language: 'und', title }],
     })),
   );
+
+/** The rates of a stream. */
+export const rateOf = ({ segments }: Pick<HlsStream, 'segments'>): Bandwidth =>
+  bandwidthOf(segments, targetSeconds(segments));
 
 /** No segment, rounded to whole seconds, may be longer (§4.3.3.1). */
 const targetSeconds = (segments: HlsStream['segments']): number =>

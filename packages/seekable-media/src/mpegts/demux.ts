@@ -1,4 +1,5 @@
 import { UnsupportedMp4 } from '../isobmff/index.ts';
+import { createWorkspace } from '../workspace.ts';
 import { PACKET_BYTES, readPesStart, SYNC_BYTE } from './packets.ts';
 
 export type EsCodec = 'h264' | 'hevc' | 'aac' | 'mpeg' | 'ac3' | 'eac3';
@@ -15,7 +16,7 @@ export interface EsPacket {
 export interface EsStream {
   readonly codec: EsCodec;
   readonly packets: readonly EsPacket[];
-  /** What all packets carry, joined. */
+  /** What all packets carry, joined: valid until `demux` is called again, or its bytes change. */
   readonly data: Buffer;
 }
 
@@ -41,23 +42,23 @@ const OTHER_SOUND = /^(?:Opus|DTS[123]|BSSD)$/;
 const SECTION_HEADER_BYTES = 8;
 const CRC_BYTES = 4;
 
-/** Of audio, what is joined at first. */
-const MIN_JOINED_BYTES = 256 * 1024;
-
 const isVideo = (codec: EsCodec) => codec === 'h264' || codec === 'hevc';
 
 /** A stream whose data is being joined. */
 interface Joining {
   readonly codec: EsCodec;
   readonly packets: EsPacket[];
-  /** At least as long as its data so far. */
-  target: Buffer;
+  /** Its data, and other bytes behind. */
+  readonly target: Buffer;
   length: number;
 }
+
+const audioSpace = createWorkspace();
 
 /**
  * The first video and the first audio of the first programme of a segment, or of its first bytes. A last packet that is
  * not whole is left out.
+ * @param bytes they are overwritten: video is most of them, and joined at their beginning
  * @throws UnsupportedMp4 for other codecs, for scrambled packets, and where a PES packet began before the segment
  */
 export function demux(bytes: Buffer): readonly EsStream[] {
@@ -77,29 +78,27 @@ export function demux(bytes: Buffer): readonly EsStream[] {
       if (fields & 0xc0) throw new UnsupportedMp4('Scrambled');
       const from = isStart ? start + startPacket(stream, bytes.subarray(start, end)) : start;
       if (stream.packets.length === 0) throw new UnsupportedMp4('A packet that began before its segment');
-      if (stream.length + PACKET_BYTES > stream.target.length) grow(stream, bytes.length);
-      stream.length += bytes.copy(stream.target, stream.length, from, end);
+      // Several times faster than `copy` for so few bytes.
+      if (stream.target === bytes) bytes.copyWithin(stream.length, from, end);
+      else bytes.copy(stream.target, stream.length, from, end);
+      stream.length += end - from;
     } else if (pid === 0 && isStart) mapPid ??= readMapPid(sectionOf(bytes.subarray(start, end)));
     else if (pid === mapPid && isStart && !streams) {
       const codecs = readMap(sectionOf(bytes.subarray(start, end)));
       // The segment before was cut within a packet, whose rest this is.
       if (codecs.keys().some((each) => pidsBefore.has(each))) throw new UnsupportedMp4('Media before its program map');
+      const join = (codec: EsCodec): Joining => ({
+        codec,
+        packets: [],
+        target: isVideo(codec) ? bytes : audioSpace(bytes.length),
+        length: 0,
+      });
       streams = new Map(codecs.entries().map(([each, codec]) => [each, join(codec)]));
     } else if (!streams) pidsBefore.add(pid);
   }
   return [...(streams?.values() ?? [])]
     .map(({ codec, packets, target, length }) => ({ codec, packets, data: target.subarray(0, length) }))
     .toSorted((a, b) => Number(isVideo(b.codec)) - Number(isVideo(a.codec)));
-}
-
-const join = (codec: EsCodec): Joining => ({ codec, packets: [], target: Buffer.alloc(0), length: 0 });
-
-/** Audio needs a small part of a segment: as much as all of it for each stream would take longer to allocate than to copy. */
-function grow(stream: Joining, maxBytes: number): void {
-  const bytes = isVideo(stream.codec) ? maxBytes : Math.min(maxBytes, 4 * stream.target.length + MIN_JOINED_BYTES);
-  const target = Buffer.allocUnsafeSlow(bytes);
-  stream.target.copy(target, 0, 0, stream.length);
-  stream.target = target;
 }
 
 /** @returns bytes of the header */

@@ -1,4 +1,4 @@
-export { demux, type EsCodec, type EsPacket, type EsStream } from './demux.ts';
+export { demux, type EsCodec, type EsStream } from './demux.ts';
 export {
   CLOCK_HZ,
   CLOCK_PERIOD,

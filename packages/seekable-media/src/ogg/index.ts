@@ -7,7 +7,7 @@ export {
   oggPageHeader,
   packetSegments,
 } from './ogg-pages.ts';
-export { type OggStream, readOggStreams } from './ogg-streams.ts';
+export { readOggStreams } from './ogg-streams.ts';
 export {
   OPUS_SAMPLE_RATE,
   opusHead,

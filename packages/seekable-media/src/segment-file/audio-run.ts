@@ -1,7 +1,7 @@
 import { type AudioSample, FRAME_HEADER_BYTES, readSample } from '../elementary/index.ts';
 import { type PlaceSample, UnsupportedMp4 } from '../isobmff/index.ts';
 import { CLOCK_HZ, type EsStream, ticksBetween } from '../mpegts/index.ts';
-import { TooManyPieces } from './segment-format.ts';
+import { type Mutable, TooManyPieces } from './segment-format.ts';
 
 /** Frames of one segment. */
 const MAX_FRAMES = 200_000;
@@ -25,7 +25,7 @@ export function firstFrame({ codec, data }: EsStream): AudioSample | undefined {
 }
 
 /**
- * All frames of a stream. They follow each other without gaps, unless the packets have one.
+ * All frames of a stream. They follow each other without gaps, unless the packets have one. Its data is overwritten.
  * @throws UnsupportedMp4 for anything but whole frames of one kind, TooManyPieces
  */
 export function readFrames(
@@ -37,8 +37,9 @@ export function readFrames(
   if (start.ticks === undefined) throw new UnsupportedMp4('Audio without a time');
   const marks = packets.values();
   let mark = marks.next();
-  const samples: PlaceSample[] = [];
-  const data: Buffer[] = [];
+  const samples: Mutable<PlaceSample>[] = [];
+  /** Where the payloads of the frames end, which are moved to the front without their headers. */
+  let end = 0;
   let first: AudioSample | undefined;
   /** In samples of sound since the first frame. */
   let time = 0;
@@ -60,15 +61,24 @@ export function readFrames(
         throw new UnsupportedMp4('Audio of several clocks');
       const last = samples.at(-1);
       if (last && gap > frame.duration / 2) {
-        samples[samples.length - 1] = { ...last, duration: last.duration + gap };
+        last.duration += gap;
         time += gap;
       }
     }
     const size = frame.bytes - frame.headerBytes;
     samples.push({ duration: frame.duration, size, compositionOffset: 0, isSync: true });
-    data.push(bytes.subarray(at + frame.headerBytes, at + frame.bytes));
+    bytes.copyWithin(end, at + frame.headerBytes, at + frame.bytes);
+    end += size;
     time += frame.duration;
     at += frame.bytes;
   }
-  return first && { ticks: start.ticks, rate: first.rate, signature: first.signature, samples, data };
+  return (
+    first && {
+      ticks: start.ticks,
+      rate: first.rate,
+      signature: first.signature,
+      samples,
+      data: [bytes.subarray(0, end)],
+    }
+  );
 }

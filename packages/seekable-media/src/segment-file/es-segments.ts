@@ -5,6 +5,7 @@ import { firstFrame, readFrames } from './audio-run.ts';
 import {
   type Encoding,
   type MoreBytes,
+  type Mutable,
   presentationOf,
   type SegmentFacts,
   type SegmentHead,
@@ -117,7 +118,7 @@ interface FoundAudio {
 
 function describe(video: FoundVideo | undefined, audio: FoundAudio | undefined): Encoding {
   const tracks: SegmentTrack[] = [];
-  const state: { -readonly [Key in keyof State]: State[Key] } = {};
+  const state: Mutable<State> = {};
   if (video) {
     const sets = setsOf(video.codec, video.units);
     const { width, height, sampleEntry } = video.codec.describe(sets);
@@ -146,7 +147,8 @@ export function readStreams(
   if (state.video && pictures) {
     if (video.stream.codec !== state.video.codec) throw new UnsupportedMp4('Video of another codec');
     checkSets(video.codec, pictures.sets, state.video);
-    runs.push({ kind: 'vide', decodeTime: pictures.decodeTicks, samples: pictures.samples, data: pictures.data });
+    const { decodeTicks: decodeTime, samples, data } = pictures;
+    runs.push({ kind: 'vide', decodeTime, samples, data, lacksLengths: true });
   }
   const audio = state.audio && audioOf(streams);
   const frames = audio && readFrames(audio, maxPieces);

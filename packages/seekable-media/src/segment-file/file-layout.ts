@@ -16,8 +16,9 @@ import {
   writeFragmentedMovie,
   writePlace,
 } from '../isobmff/index.ts';
+import { createWorkspace } from '../workspace.ts';
 import { type SegmentFormatName, segmentFormat } from './formats.ts';
-import { type Encoding, type SegmentTrackKind, TooManyPieces } from './segment-format.ts';
+import { type Encoding, isHardlyLate, type SegmentTrackKind, TooManyPieces } from './segment-format.ts';
 import { kindsOf, type SegmentTable } from './segment-table.ts';
 
 /** A file as its table lays it out. */
@@ -114,15 +115,27 @@ export interface PlaceRequest {
   readonly sourceTime?: number | undefined;
   /** From 1. */
   readonly sequence: number;
-  /** Decrypted. */
-  readonly segment: Buffer;
+  /** Decrypted, in parts of any size. */
+  readonly segment: readonly Buffer[];
+}
+
+const segmentSpace = createWorkspace();
+
+const bytesOf = (parts: readonly Buffer[]): number => parts.reduce((sum, { length }) => sum + length, 0);
+
+/** Valid until it is called again. */
+function join(parts: readonly Buffer[]): Buffer {
+  const joined = segmentSpace(bytesOf(parts));
+  let at = 0;
+  for (const part of parts) at += part.copy(joined, at);
+  return joined;
 }
 
 /** @param index of the place */
 export function placeRequest(
   table: SegmentTable,
   originSeconds: number,
-  { index, segment }: { readonly index: number; readonly segment: Buffer },
+  { index, segment }: { readonly index: number; readonly segment: readonly Buffer[] },
 ): PlaceRequest {
   const place = table.places[index];
   const encoding = place && table.encodings[place.encoding];
@@ -150,7 +163,7 @@ interface SteppedRun extends PlaceRun {
  */
 export function makePlace(request: PlaceRequest, maxPieces?: number): Buffer {
   const { format, encoding, tracks, timescale, time, sourceTime, bytes, sequence, segment } = request;
-  const runs = segmentFormat(format).read(segment, encoding, maxPieces);
+  const runs = segmentFormat(format).read(join(segment), encoding, maxPieces);
   const factors = new Map(encoding.tracks.map((track) => [track.kind, timescale / track.timescale]));
   const factorOf = (kind: SegmentTrackKind) => factors.get(kind) ?? 1;
   const [main] = runs;
@@ -172,9 +185,26 @@ export function makePlace(request: PlaceRequest, maxPieces?: number): Buffer {
             compositionOffset: sample.compositionOffset * factor,
           }));
     const decodeTime = Math.round(run.decodeTime * factor + shift);
-    return [{ trackId: index + 1, decodeTime, description, samples, data: run.data, step: factor }];
+    return [{ ...run, trackId: index + 1, decodeTime, description, samples, step: factor }];
   });
-  return writePlace(bytes, sequence, beginAtZero(placed, bytes));
+  return writePlace(bytes, sequence, beginAtZero(beginTogether(placed, bytes), bytes));
+}
+
+/**
+ * Runs whose sound is decoded with the first picture where it is heard within a sample after it, if they still fit their place. Libavformat
+ * takes the last sound that is decoded no later than that picture, and finds it in any place that it has read before.
+ */
+function beginTogether(runs: readonly SteppedRun[], bytes: number): readonly SteppedRun[] {
+  const [pictures, sound] = runs;
+  if (!pictures || !sound) return runs;
+  const lateness = sound.decodeTime - pictures.decodeTime;
+  if (!isHardlyLate(lateness, pictures, sound)) return runs;
+  const samples = sound.samples.map((sample) => ({
+    ...sample,
+    compositionOffset: sample.compositionOffset + lateness,
+  }));
+  const together = [pictures, { ...sound, decodeTime: pictures.decodeTime, samples }];
+  return measurePlace(together) <= bytes ? together : runs;
 }
 
 /**
@@ -198,12 +228,12 @@ function beginAtZero(runs: readonly SteppedRun[], bytes: number): readonly Place
 }
 
 /** In one go: some ten milliseconds. */
-const SHORT = { maxBytes: 2 * 1024 * 1024, maxPieces: 10_000 };
+const SHORT = { maxBytes: 4 * 1024 * 1024, maxPieces: 10_000 };
 
 /** The same as `makePlace`, if that takes little time; else undefined. */
 export function makeShortPlace(request: PlaceRequest): Buffer | undefined {
-  const { countsPieces } = segmentFormat(request.format);
-  if (!countsPieces || request.segment.length > SHORT.maxBytes) return undefined;
+  const { hasIndexedPieces } = segmentFormat(request.format);
+  if (!hasIndexedPieces && bytesOf(request.segment) > SHORT.maxBytes) return undefined;
   try {
     return makePlace(request, SHORT.maxPieces);
   } catch (error) {
@@ -211,7 +241,3 @@ export function makeShortPlace(request: PlaceRequest): Buffer | undefined {
     throw error;
   }
 }
-
-/** Bytes that `makePlace` takes time in proportion to. */
-export const weighPlace = ({ format, segment }: PlaceRequest): number =>
-  segmentFormat(format).weigh?.(segment) ?? segment.length;

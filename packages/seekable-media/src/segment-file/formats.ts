@@ -8,7 +8,7 @@ import { tsSegments } from './ts-segments.ts';
 import { webmSegments } from './webm-segments.ts';
 
 /** The formats of segments that a file can be made of. Names are stored with tables: once published they never change. */
-export const SEGMENT_FORMATS = {
+const SEGMENT_FORMATS = {
   mp4: mp4Segments,
   mpegts: tsSegments,
   packed: packedSegments,

@@ -16,13 +16,15 @@ import {
   type TrackHeader,
   UnsupportedMp4,
 } from '../isobmff/index.ts';
-import type {
-  Encoding,
-  MoreBytes,
-  SegmentFormat,
-  SegmentHead,
-  SegmentRun,
-  SegmentTrackKind,
+import {
+  type Encoding,
+  isHardlyLate,
+  type MoreBytes,
+  type SegmentFormat,
+  type SegmentHead,
+  type SegmentRun,
+  type SegmentTrackKind,
+  TooManyPieces,
 } from './segment-format.ts';
 
 const KINDS: readonly SegmentTrackKind[] = ['vide', 'soun'];
@@ -36,11 +38,15 @@ const MIN_FRAGMENT_BYTES = 48;
 /** When several fragments become one, samples need up to three fields that each fragment had stated once. */
 const MERGED_BYTES = 512;
 const MERGED_SHARE = 1 / 50;
-/** The field of a sample that tells its duration. */
-const DURATION_BYTES = 4;
+/** The field of a sample that tells its duration, or how much later it is shown. */
+const FIELD_BYTES = 4;
+/** The most bytes that a sample takes in a `trun`: duration, size, flags and composition offset. */
+const MAX_FIELDS_BYTES = 4 * FIELD_BYTES;
 
 /** Fragmented MP4: `moof` and `mdat`, once or several times, whose tracks an initialization section describes. */
 export const mp4Segments: SegmentFormat = {
+  hasIndexedPieces: true,
+
   inspect(head) {
     const moof = findFirstMoof(head);
     if ('neededBytes' in moof) return moof;
@@ -52,6 +58,9 @@ export const mp4Segments: SegmentFormat = {
     if (!main) throw new UnsupportedMp4('A segment without samples');
     const timescaleOf = (kind: SegmentTrackKind) =>
       encoding.tracks.find((track) => track.kind === kind)?.timescale ?? 1;
+    const sound = runs.find(({ kind }) => kind === 'soun');
+    const lateness = (run: Run) => run.decodeTime - (main.decodeTime * timescaleOf(run.kind)) / timescaleOf(main.kind);
+    const offsetBytes = sound && isHardlyLate(lateness(sound), main, sound) ? FIELD_BYTES * sound.samples.length : 0;
     const toMain = (kind: SegmentTrackKind, time: number) =>
       Math.round((time * timescaleOf(main.kind)) / timescaleOf(kind));
     return {
@@ -63,8 +72,8 @@ export const mp4Segments: SegmentFormat = {
       ...(isOnlyOne
         ? {
             endTime: main.decodeTime + durationOf(own[0]),
-            placeBytes: measurePlace(runs.map(toPlaceRun)),
-            movedBytes: DURATION_BYTES * main.samples.length,
+            placeBytes: measurePlace(runs.map(toPlaceRun)) + offsetBytes,
+            movedBytes: FIELD_BYTES * main.samples.length,
             audioBytes: measurePlace(runs.filter(({ kind }) => kind === 'soun').map(toPlaceRun)),
           }
         : { placeBytes: boundPlace(head.size) }),
@@ -73,14 +82,16 @@ export const mp4Segments: SegmentFormat = {
 
   boundPlace,
 
-  read(segment, encoding) {
+  read(segment, encoding, maxPieces = Number.POSITIVE_INFINITY) {
     const moofs = findMoofs(segment);
+    const moofBytes = moofs.reduce((sum, { start, end }) => sum + end - start, 0);
+    if (moofBytes > maxPieces * MAX_FIELDS_BYTES) throw new TooManyPieces();
     const [first] = moofs;
     const isOnlyOne = first !== undefined && isAlone(first, segment.length);
-    return readRuns(segment, moofs, encoding).map((run) => toSegmentRun(isOnlyOne ? begun(run) : run, segment));
+    return readRuns(segment, moofs, encoding, maxPieces).map((run) =>
+      toSegmentRun(isOnlyOne ? begun(run) : run, segment),
+    );
   },
-
-  weigh: (segment) => findMoofs(segment).reduce((sum, { start, end }) => sum + end - start, 0),
 };
 
 function boundPlace(segmentBytes: number): number {
@@ -187,15 +198,20 @@ interface Run {
 }
 
 /** The samples of each track in some `moof` boxes, the main one first. */
-const readRuns = (segment: Buffer, moofs: readonly Box[], encoding: Encoding): readonly Run[] =>
-  tracksOf(encoding).flatMap((track) => readRun(segment, moofs, track) ?? []);
+const readRuns = (segment: Buffer, moofs: readonly Box[], encoding: Encoding, maxSamples?: number): readonly Run[] =>
+  tracksOf(encoding).flatMap((track) => readRun(segment, moofs, track, maxSamples) ?? []);
 
 /** All samples of a track in a segment, where nothing is shown before the first picture. */
 const begun = (run: Run): Run =>
   run.kind === 'vide' && run.samples[0]?.isSync && isClosed(run) ? beginWhenShown(run) : run;
 
 /** The samples of a track in some `moof` boxes as one run; undefined without samples. */
-function readRun(segment: Buffer, moofs: readonly Box[], { kind, header, delay }: ReadTrack): Run | undefined {
+function readRun(
+  segment: Buffer,
+  moofs: readonly Box[],
+  { kind, header, delay }: ReadTrack,
+  maxSamples = Number.POSITIVE_INFINITY,
+): Run | undefined {
   const { id, fragmentDefaults: defaults = Buffer.alloc(16) } = header;
   const samples: (PlaceSample & Pick<Sample, 'offset'>)[] = [];
   let start: number | undefined;
@@ -204,6 +220,7 @@ function readRun(segment: Buffer, moofs: readonly Box[], { kind, header, delay }
     const fragment = { bytes: segment.subarray(moof.start, moof.end), offset: moof.start };
     for (const sample of parseFragmentSamples(fragment, id, defaults)) {
       if (sample.description !== 1) throw new UnsupportedMp4('Several sample descriptions');
+      if (samples.length >= maxSamples) throw new TooManyPieces();
       if (samples.length === MAX_SAMPLES) throw new UnsupportedMp4('Too many samples');
       const { decodeTime, duration, compositionOffset, size, isSync, offset } = sample;
       start ??= decodeTime;

@@ -15,7 +15,6 @@ const MAX_TAGS = 8;
 /** Packed audio: frames of AAC with ADTS, MP3 or AC-3 behind an ID3 tag with their time. Without one, lists tell it. */
 export const packedSegments: SegmentFormat = {
   clockSeconds: CLOCK_PERIOD / CLOCK_HZ,
-  countsPieces: true,
 
   inspect(head) {
     const { at, ticks } = readTags(head.bytes);

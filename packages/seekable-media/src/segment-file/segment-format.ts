@@ -72,8 +72,10 @@ export interface SegmentRun {
   readonly decodeTime: number;
   /** In decode order. */
   readonly samples: readonly PlaceSample[];
-  /** The bytes of the samples, in the same order; slices of the segment where possible. */
+  /** The bytes of the samples, in the same order; slices of the segment where possible, valid until another one is read. */
   readonly data: readonly Buffer[];
+  /** As in `PlaceRun`. */
+  readonly lacksLengths?: true;
 }
 
 /**
@@ -91,17 +93,28 @@ export interface SegmentFormat {
   boundPlace?(segmentBytes: number, encoding: Encoding): number;
   /**
    * The samples of a whole segment, decrypted; the main track first. Tracks that the encoding does not have are left out.
-   * @param maxPieces units of video and frames of audio, where the format counts them. @default as many as there are
+   * @param segment it may be overwritten
+   * @param maxPieces units of video, frames of audio, samples, or elements of Matroska. @default as many as there are
    * @throws UnsupportedMp4, TooManyPieces
    */
   read(segment: Buffer, encoding: Encoding, maxPieces?: number): readonly SegmentRun[];
-  /** `read` has a limit of pieces. @default false */
-  readonly countsPieces?: true;
   /** Whether the head of a segment leaves open if it can be read: one is read as a whole before the list is relied on. */
   readonly needsTrial?: boolean;
-  /** Bytes that reading a segment takes time in proportion to. @default those of the segment */
-  weigh?(segment: Buffer): number;
+  /** Reading a segment takes time in proportion to its pieces alone, however large they are. @default false */
+  readonly hasIndexedPieces?: true;
 }
+
+type Samples = Pick<SegmentRun, 'samples'>;
+
+/**
+ * Whether sound begins within a sample after pictures that are shown when they are decoded.
+ * @param lateness in units of the sound
+ */
+export const isHardlyLate = (lateness: number, pictures: Samples, { samples: [first] }: Samples): boolean =>
+  first !== undefined && lateness > 0 && lateness < first.duration && pictures.samples[0]?.compositionOffset === 0;
+
+/** Type of a value whose properties are set one by one before it is passed on. */
+export type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** A segment has more pieces than its reader wanted to read in one go. */
 export class TooManyPieces extends Error {}

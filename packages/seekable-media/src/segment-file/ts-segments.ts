@@ -6,10 +6,7 @@ import type { SegmentFormat } from './segment-format.ts';
 export const tsSegments: SegmentFormat = {
   clockSeconds: CLOCK_PERIOD / CLOCK_HZ,
   needsTrial: true,
-  countsPieces: true,
-  inspect: (head) => inspectStreams(demux(head.bytes), head),
+  inspect: (head) => inspectStreams(demux(Buffer.from(head.bytes)), head),
   boundPlace: boundStreams,
   read: (segment, encoding, maxPieces) => readStreams(demux(segment), encoding, maxPieces),
-  // Most of it is copied.
-  weigh: ({ length }) => length / 2,
 };

@@ -1,7 +1,7 @@
-import { joinUnits, splitUnits, startsUnit, type VideoCodec } from '../elementary/index.ts';
-import { beginWhenShown, isClosed, type PlaceSample, UnsupportedMp4 } from '../isobmff/index.ts';
+import { splitUnits, startsUnit, type VideoCodec } from '../elementary/index.ts';
+import { beginWhenShown, isClosed, LENGTH_BYTES, type PlaceSample, UnsupportedMp4 } from '../isobmff/index.ts';
 import { CLOCK_HZ, type EsStream, ticksBetween } from '../mpegts/index.ts';
-import { TooManyPieces } from './segment-format.ts';
+import { type Mutable, TooManyPieces } from './segment-format.ts';
 
 /** Pictures of one segment. */
 const MAX_PICTURES = 100_000;
@@ -24,6 +24,7 @@ export interface Pictures {
   /** As `beginTicks` of the first one. */
   readonly decodeTicks: number;
   readonly samples: readonly PlaceSample[];
+  /** Their units. */
   readonly data: readonly Buffer[];
   readonly sets: readonly Buffer[];
 }
@@ -70,7 +71,7 @@ export function readPictures(
   stream: EsStream,
   maxUnits = Number.POSITIVE_INFINITY,
 ): Pictures | undefined {
-  const samples: PlaceSample[] = [];
+  const samples: Mutable<PlaceSample>[] = [];
   const data: Buffer[] = [];
   const sets = new Map<string, Buffer>();
   let start: { readonly decoded: number; readonly begins: number } | undefined;
@@ -88,14 +89,13 @@ export function readPictures(
     const last = samples.at(-1);
     if (last) {
       if (!(duration > 0 && duration < MAX_STEP)) throw new UnsupportedMp4('Video of several clocks');
-      samples[samples.length - 1] = { ...last, duration };
+      last.duration = duration;
     }
     if (Math.abs(compositionOffset) > MAX_STEP) throw new UnsupportedMp4('A picture that is shown too late');
-    const parts = joinUnits(kept);
-    const size = parts.reduce((sum, { length }) => sum + length, 0);
+    const size = kept.reduce((sum, { length }) => sum + LENGTH_BYTES + length, 0);
     const isSync = codec.isSync(units);
     samples.push({ duration: last ? duration : USUAL_DURATION, size, compositionOffset, isSync });
-    for (const part of parts) data.push(part);
+    for (const unit of kept) data.push(unit);
     start ??= { decoded: decodeTicks, begins: beginTicks(codec, { ticks, decodeTicks, units }) };
     before = decodeTicks;
   }

@@ -1,15 +1,21 @@
 import { type PlaceSample, UnsupportedMp4 } from '../isobmff/index.ts';
-import { type Block, readBlocks, weighBlocks } from '../webm/index.ts';
-import type { SegmentFormat, SegmentRun } from './segment-format.ts';
+import { type Block, readBlocks } from '../webm/index.ts';
+import { type SegmentFormat, type SegmentRun, TooManyPieces } from './segment-format.ts';
 
 /** The clusters of a Matroska file, from one cue to the next. Its table follows from its cues: no segment is inspected. */
 export const webmSegments: SegmentFormat = {
   hasFileTimes: true,
+  hasIndexedPieces: true,
   inspect() {
     throw new UnsupportedMp4('Clusters without the header of their file');
   },
-  read(segment, { state, tracks }) {
-    const blocks = Map.groupBy(readBlocks(segment), ({ track }) => track);
+  read(segment, { state, tracks }, maxPieces = Number.POSITIVE_INFINITY) {
+    let pieces = 0;
+    const countPiece = () => {
+      pieces += 1;
+      if (pieces > maxPieces) throw new TooManyPieces();
+    };
+    const blocks = Map.groupBy(readBlocks(segment, countPiece), ({ track }) => track);
     const read: WebmState = JSON.parse(state.toString());
     return read.flatMap((units, index) => {
       const found = blocks.get(units.number);
@@ -17,7 +23,6 @@ export const webmSegments: SegmentFormat = {
       return found && kind ? [toRun(kind, found, units)] : [];
     });
   },
-  weigh: weighBlocks,
 };
 
 /** What reading clusters needs, by track: its number in the file, and units of the track in MP4. */

@@ -1,6 +1,6 @@
 export { chapterTrack } from './chapter-track.ts';
 export { languageCode, packLanguage } from './language.ts';
-export { MAX_TEXT_SAMPLES, type TextSample, TextTooLarge, textSamples } from './text-samples.ts';
+export { TextTooLarge, textSamples } from './text-samples.ts';
 export {
   chunkOffsets,
   clipText,

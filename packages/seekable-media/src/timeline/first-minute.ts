@@ -23,5 +23,5 @@ export function segmentAfterFirstMinute<Listed extends { readonly seconds: numbe
   segments: readonly Listed[],
 ): Listed | undefined {
   const seconds = segments.reduce((sum, segment) => sum + segment.seconds, 0);
-  return seconds > MIN_DURATION_SECONDS ? segments[findSegment(segments, OFFSET_SECONDS).index] : undefined;
+  return seconds > MIN_DURATION_SECONDS ? segments[findSegment(segments, OFFSET_SECONDS)] : undefined;
 }

@@ -1,8 +1,7 @@
 export { offsetAfterFirstMinute, segmentAfterFirstMinute } from './first-minute.ts';
-export { type Cipher, type MediaSection, RelativeSection } from './media-section.ts';
+export { type MediaSection, RelativeSection } from './media-section.ts';
 export {
   durationOf,
-  findSegment,
   hasDiscontinuity,
   isSameMedia,
   isSameSection,

@@ -35,20 +35,14 @@ export interface Segment {
 
 const isMedia = ({ isGap }: Pick<Segment, 'isGap'>): boolean => !isGap;
 
-/**
- * The segment that contains a time: its index and the seconds before it. Past the end: the last segment. In a gap: the
- * segment before the gap.
- */
-export function findSegment(
-  segments: readonly Pick<Segment, 'seconds' | 'isGap'>[],
-  seconds: number,
-): { index: number; startSeconds: number } {
-  let found = { index: 0, startSeconds: 0 };
-  let startSeconds = 0;
+/** The index of the segment that contains a time. Past the end: of the last one. In a gap: of the one before the gap. */
+export function findSegment(segments: readonly Pick<Segment, 'seconds' | 'isGap'>[], seconds: number): number {
+  let found = 0;
+  let endSeconds = 0;
   for (const [index, segment] of segments.entries()) {
-    if (isMedia(segment)) found = { index, startSeconds };
-    startSeconds += segment.seconds;
-    if (seconds < startSeconds) break;
+    if (isMedia(segment)) found = index;
+    endSeconds += segment.seconds;
+    if (seconds < endSeconds) break;
   }
   return found;
 }

@@ -31,15 +31,9 @@ export {
   weighSource,
 } from './layout-source.ts';
 export { nameSounds, type SoundName } from './name-sound.ts';
-export {
-  arrangeMuxedPlace,
-  type FramedPlace,
-  type MuxedPlaceRequest,
-  type ReadFragment,
-  weighMuxedPlace,
-} from './place-frame.ts';
+export { arrangeMuxedPlace, type FramedPlace, type MuxedPlaceRequest, weighMuxedPlace } from './place-frame.ts';
 export { isClosed } from './place-source.ts';
-export { type PackedPlaceTrack, type PlaceFragment, placeFragments, placesSpan, placeTimes } from './place-table.ts';
+export { type PlaceFragment, placeFragments, placesSpan, placeTimes } from './place-table.ts';
 export {
   addMedia,
   bytesOf,

@@ -18,10 +18,22 @@ const BLOCK_FIELDS_BYTES = 3;
 const LACING = 0x06;
 const KEYFRAME = 0x80;
 
-/** The frames of whole clusters, of which the first begins with the bytes. @throws UnsupportedMp4 when there is anything else */
-export function* readBlocks(bytes: Buffer): Generator<Block> {
-  for (const { id, content, end, start } of readElements(bytes, 0, bytes.length)) {
-    if (id === ID.cluster) yield* readCluster(bytes, readElements(bytes, content, end));
+type ReadElements = (start: number, end: number) => Iterable<Element>;
+
+/**
+ * The frames of whole clusters, of which the first begins with the bytes.
+ * @param onElement called before each element is read
+ * @throws UnsupportedMp4 when there is anything else, and what `onElement` throws
+ */
+export function* readBlocks(bytes: Buffer, onElement: () => void = () => undefined): Generator<Block> {
+  function* read(start: number, end: number) {
+    for (const element of readElements(bytes, start, end)) {
+      onElement();
+      yield element;
+    }
+  }
+  for (const { id, content, end, start } of read(0, bytes.length)) {
+    if (id === ID.cluster) yield* readCluster(bytes, read(content, end), read);
     else if (start === 0 || (id < MIN_TOP_ID && id !== ID.void && id !== ID.crc32))
       throw new UnsupportedMp4('A cue that names no cluster');
   }
@@ -31,7 +43,8 @@ export function* readBlocks(bytes: Buffer): Generator<Block> {
 export function firstBlock(bytes: Buffer, track: number | undefined): Block | undefined {
   const cluster = readElement(bytes, 0);
   if (cluster && cluster.id !== ID.cluster) throw new UnsupportedMp4('No cluster');
-  return cluster && readCluster(bytes, readBeginning(bytes, cluster)).find((block) => block.track === track);
+  const read: ReadElements = (start, end) => readElements(bytes, start, end);
+  return cluster && readCluster(bytes, readBeginning(bytes, cluster), read).find((block) => block.track === track);
 }
 
 /** The elements of a cluster as far as they begin before the end of the bytes. */
@@ -44,7 +57,7 @@ function* readBeginning(bytes: Buffer, { content, end }: Element): Generator<Ele
   }
 }
 
-function* readCluster(bytes: Buffer, elements: Iterable<Element>): Generator<Block, undefined> {
+function* readCluster(bytes: Buffer, elements: Iterable<Element>, read: ReadElements): Generator<Block, undefined> {
   let clusterTime: number | undefined;
   for (const element of elements) {
     const { id, content, end } = element;
@@ -53,15 +66,15 @@ function* readCluster(bytes: Buffer, elements: Iterable<Element>): Generator<Blo
     else if (id === ID.simpleBlock) {
       const { flags, ...block } = readBlock(bytes, element, clusterTime);
       yield { ...block, isSync: (flags & KEYFRAME) !== 0 };
-    } else if (id === ID.blockGroup) yield readGroup(bytes, element, clusterTime);
+    } else if (id === ID.blockGroup) yield readGroup(bytes, read(content, end), clusterTime);
   }
 }
 
-function readGroup(bytes: Buffer, { content, end }: Element, clusterTime: number | undefined): Block {
+function readGroup(bytes: Buffer, elements: Iterable<Element>, clusterTime: number | undefined): Block {
   let block: ReturnType<typeof readBlock> | undefined;
   let duration: number | undefined;
   let isSync = true;
-  for (const element of readElements(bytes, content, end)) {
+  for (const element of elements) {
     if (element.id === ID.block) block = readBlock(bytes, element, clusterTime);
     else if (element.id === ID.referenceBlock) isSync = false;
     else if (element.id === ID.blockDuration) duration = readUnsigned(bytes.subarray(element.content, element.end));
@@ -81,17 +94,3 @@ function readBlock(bytes: Buffer, { content, end }: Element, clusterTime: number
   const time = clusterTime + bytes.readInt16BE(fields);
   return { track: track.value, time, flags, data: bytes.subarray(fields + BLOCK_FIELDS_BYTES, end) };
 }
-
-/** Bytes that reading some clusters takes time in proportion to: all where there are many small frames. */
-export function weighBlocks(bytes: Buffer): number {
-  let count = 0;
-  for (let at = 0; at < bytes.length && count < MAX_LIGHT_BLOCKS; count += 1) {
-    const element = readElement(bytes, at);
-    if (!element) break;
-    at = element.id === ID.cluster ? element.content : element.end;
-  }
-  return count === MAX_LIGHT_BLOCKS ? bytes.length : count * BLOCK_WEIGHT_BYTES;
-}
-
-const MAX_LIGHT_BLOCKS = 2048;
-const BLOCK_WEIGHT_BYTES = 32;

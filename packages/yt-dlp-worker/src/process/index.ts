@@ -2,4 +2,4 @@ export { cpuTimeMs, endWithParent, isStopped, killWhenStopped } from './process-
 export { findOnPath, isExecutable, run } from './program.ts';
 export { findPython, type InstallOptions } from './python.ts';
 export { missingFrom, type Sandbox } from './sandbox.ts';
-export { type FilteredProgram, syscallFilter } from './syscall-filter.ts';
+export { syscallFilter } from './syscall-filter.ts';

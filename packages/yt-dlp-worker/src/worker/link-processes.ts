@@ -33,12 +33,10 @@ export async function startLinkProcesses(options: WorkerOptions): Promise<Worker
   else closed?.addEventListener('abort', close, { once: true });
 
   const run = async (request: Omit<WorkerRequest, 'id'>, signal: AbortSignal): Promise<WorkerResponse> => {
-    const receivedAt = performance.now();
     const deadline = AbortSignal.timeout(Math.ceil(request.timeoutSeconds * 1000));
     const ending = AbortSignal.any([signal, deadline, closing.signal]);
     try {
       const { release } = await slots.acquire('', ending);
-      const startedAt = performance.now();
       const work = runYtDlp(request, { ...options, dir, sandboxPlugin, signal: ending }).finally(release);
       running.add(work);
       const remove = () => running.delete(work);
@@ -46,9 +44,7 @@ export async function startLinkProcesses(options: WorkerOptions): Promise<Worker
       // Settled at once when it is aborted: the process is killed meanwhile.
       const result = await abortable(work, ending);
       ending.throwIfAborted();
-      const outcome = outcomeOf(result, request);
-      const [waitedMs, extractedMs] = [startedAt - receivedAt, performance.now() - startedAt];
-      return 'info' in outcome ? { ...outcome, waitedMs, extractedMs } : outcome;
+      return outcomeOf(result, request);
     } catch (error) {
       if (signal.aborted) return createFailure('cancelled');
       if (closing.signal.aborted) return { ok: false, error: INTERRUPTED };

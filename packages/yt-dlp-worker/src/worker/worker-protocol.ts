@@ -51,9 +51,6 @@ export type WorkerResponse =
       readonly isIncomplete?: boolean;
       /** Cookies of the operator that the site has replaced, each with its value `before`. Checked by who reads it. */
       readonly cookies?: unknown;
-      /** From the request's arrival to the start of its extraction: queue and fork. */
-      readonly waitedMs?: number;
-      readonly extractedMs?: number;
     }
   | LargeResponse
   | { readonly ok: false; readonly error: WorkerFailure };

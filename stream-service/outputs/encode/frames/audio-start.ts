@@ -1,6 +1,6 @@
 import { createCache } from '@reelay/concurrency';
-import { runFfmpeg } from '../../../ffmpeg/index.ts';
-import type { Source } from '../../../source/index.ts';
+import type { FileSource } from '@reelay/source';
+import { FfmpegFailed, runFfmpeg } from '../../../ffmpeg/index.ts';
 import type { EncoderOptions } from './frame-encoding.ts';
 
 /** Where an audio track begins, by its timestamps: not at 0 in MPEG-TS, in HLS, or in a trimmed file. */
@@ -15,21 +15,18 @@ export interface AudioStart {
 
 /** Where sound begins later than this, its timestamps count from elsewhere: it was cut out of something longer. */
 const MAX_LATE_SECONDS = 10;
+/** FFmpeg fills no shorter gap before the first sample. */
+const MIN_LATE_SECONDS = 0.001;
 /** That of MPEG-TS, whose timestamps do not count from 0. */
 const TRANSPORT_TIME_BASE = '1/90000';
-
-/** The source has no audio that FFmpeg can decode. */
-export class NoAudio extends Error {
-  override readonly name = 'NoAudio';
-}
 
 /** Audio starts of sources that were read before. */
 export interface AudioStarts {
   /**
    * @param entity identifies the content of the source and the FFmpeg build
-   * @throws NoAudio when nothing can be decoded, FfmpegFailed, or the error of the source
+   * @throws FfmpegFailed when nothing can be decoded, or the error of the source
    */
-  find(entity: string, source: Source, encoder: EncoderOptions, signal: AbortSignal): Promise<AudioStart>;
+  find(entity: string, source: FileSource, encoder: EncoderOptions, signal: AbortSignal): Promise<AudioStart>;
 }
 
 /** Cached sources: more than are played at a time. */
@@ -46,13 +43,9 @@ export function createAudioStarts(): AudioStarts {
   };
 }
 
-/** Decodes the first audio frame of a source, beside a copy of the packets up to it. @throws NoAudio, FfmpegFailed, or the error of the source */
-export async function findAudioStart(
-  source: Source,
-  encoder: EncoderOptions,
-  signal: AbortSignal,
-): Promise<AudioStart> {
-  const input = encoder.inputServer.serve(source, { selection: 'audio' });
+/** Decodes the first audio frame of a source, beside a copy of the packets up to it. @throws FfmpegFailed, or the error of the source */
+async function findAudioStart(source: FileSource, encoder: EncoderOptions, signal: AbortSignal): Promise<AudioStart> {
+  const input = encoder.inputServer.serve(source);
   try {
     const output = runFfmpeg({
       path: encoder.path,
@@ -66,8 +59,9 @@ export async function findAudioStart(
       signal: AbortSignal.any([signal, input.failed]),
       onFailure: encoder.onFailure,
     });
-    const start = parseFrameCrc(Buffer.concat(await output.toArray()).toString('latin1'));
-    if (!start) throw new NoAudio('No audio could be decoded');
+    // Times of lists of segments count from 0.
+    const start = parseFrameCrc(Buffer.concat(await output.toArray()).toString('latin1'), source.header !== undefined);
+    if (!start) throw new FfmpegFailed('No audio could be decoded');
     return start;
   } finally {
     input.close();
@@ -77,16 +71,18 @@ export async function findAudioStart(
 /**
  * Parses the output of FFmpeg's framecrc muxer for the first frame and the first packet: a time base in a comment, then
  * `stream, dts, pts, …` for each. A packet before 0 or at 0 is what the decoder needs before the first sample.
+ * @param isFromZero its timestamps count from 0, whatever they are
  */
-export function parseFrameCrc(text: string): AudioStart | undefined {
+export function parseFrameCrc(text: string, isFromZero = false): AudioStart | undefined {
   const [, rate] = /^#sample_rate 0: (\d+)$/m.exec(text) ?? [];
   const sampleRate = Number(rate);
   const [first, packet] = [parseStream(text, 0), parseStream(text, 1)];
   if (!sampleRate || !first) return undefined;
   const firstSample = Math.round(first.seconds * sampleRate);
   const isFromOrigin =
-    packet && packet.timeBase !== TRANSPORT_TIME_BASE && packet.seconds > 0 && packet.seconds <= MAX_LATE_SECONDS;
-  return { sampleRate, firstSample, originSample: isFromOrigin ? 0 : firstSample };
+    isFromZero ||
+    (packet && packet.timeBase !== TRANSPORT_TIME_BASE && packet.seconds > 0 && packet.seconds <= MAX_LATE_SECONDS);
+  return { sampleRate, firstSample, originSample: isFromOrigin && first.seconds > MIN_LATE_SECONDS ? 0 : firstSample };
 }
 
 function parseStream(text: string, stream: number) {

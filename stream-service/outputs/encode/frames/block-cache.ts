@@ -1,108 +1,109 @@
-import { addAbortSignal, Readable } from 'node:stream';
-import { createCache } from '@reelay/concurrency';
-import type { FileSource } from '../../../source/index.ts';
+import { generatedStream } from '@reelay/guarded-fetch';
+import { ByteReader, type SizedFile } from '../../byte-reader.ts';
+import type { AdvanceExtent, ComputedExtents } from '../../computed-extents.ts';
 
-/** Small enough that a seek wastes little. Adjacent blocks are read by one request. */
+/** Small enough that a seek wastes little. */
 const BLOCK_BYTES = 64 * 1024;
+/** Waiting for as many blocks of a request that is in progress costs less than another request. */
+const MAX_WAITED_BLOCKS = 8;
 
-/** Recently read blocks of files. */
-export interface BlockCache {
-  /**
-   * Wraps a file so that it is read in cached blocks: every encoder of a conversion reads the header of the file, and
-   * adjacent segments share a block. Aborting `signal` aborts its reads and evicts its blocks.
-   */
-  wrap(source: FileSource, signal: AbortSignal): FileSource;
+/** Adjacent blocks that are read by one request, as far as its readers need them. */
+interface SharedRead {
+  readonly reader: ByteReader;
+  /** Those that have not left: without any, the request is ended. */
+  readonly users: Set<object>;
+  /** The block that is read next. */
+  nextBlock: number;
+  /** The one behind the last. */
+  endBlock: number;
 }
 
-/** @param budgetBytes limit over all files, beyond which the least recently used blocks are evicted */
-export function createBlockCache(budgetBytes: number): BlockCache {
-  const blocks = createCache<string, Promise<Buffer>>({
-    maxEntries: Math.max(Math.floor(budgetBytes / BLOCK_BYTES), 1),
-  });
-  let files = 0;
+let files = 0;
 
-  const add = (key: string, block: Promise<Buffer>) => {
-    blocks.set(key, block);
-    // A failure is not kept: the next caller reads the block again.
-    block.catch(() => {
-      if (blocks.get(key) === block) blocks.delete(key);
-    });
+/**
+ * A file that is read in blocks, which are kept until a signal aborts: every encoder of a conversion reads the header of the file, and
+ * adjacent segments share a block. Readers side by side share requests: each block is requested once.
+ */
+export function withBlocks(file: SizedFile, extents: ComputedExtents, signal: AbortSignal): SizedFile {
+  const { size } = file;
+  const prefix = `block ${files++} `;
+  const requests = new Set<SharedRead>();
+  signal.addEventListener('abort', () => extents.evict(prefix), { once: true });
+
+  const requestOf = (block: number) =>
+    requests.values().find((each) => each.nextBlock <= block && block < each.endBlock);
+  const request = (user: object, nextBlock: number, endBlock: number): SharedRead => {
+    const reader = new ByteReader(file, () => Math.min(made.endBlock * BLOCK_BYTES, size));
+    const made: SharedRead = { reader, users: new Set([user]), nextBlock, endBlock };
+    requests.add(made);
+    return made;
   };
+  const end = (ended: SharedRead) => {
+    requests.delete(ended);
+    ended.reader.destroy();
+  };
+  const leave = (user: object) => {
+    for (const each of requests) if (each.users.delete(user) && each.users.size === 0) end(each);
+  };
+
+  /** Requests the first blocks of a range as far as they are neither there nor requested, once the first of them is read. */
+  const requestMissing = (user: object, from: number, to: number) => {
+    let behind = from;
+    while (behind <= to && !extents.complete(prefix + behind) && !requestOf(behind)) behind += 1;
+    if (behind > from) request(user, from, behind);
+  };
+  /** The request that a block is read by, which goes on as long as the user. */
+  const join = (user: object, block: number, to: number): SharedRead => {
+    if (!requestOf(block)) requestMissing(user, block, to);
+    const known = requestOf(block) ?? request(user, block, block + 1);
+    if (block - known.nextBlock <= MAX_WAITED_BLOCKS) {
+      known.users.add(user);
+      return known;
+    }
+    const rest = request(user, block, Math.min(known.endBlock, to + 1));
+    known.endBlock = block;
+    return rest;
+  };
+  const load = (from: SharedRead, block: number, until: AbortSignal): Promise<Buffer> => {
+    const start = block * BLOCK_BYTES;
+    const advance: AdvanceExtent = async (extent, shared) => {
+      while (from.nextBlock < block) await load(from, from.nextBlock, shared);
+      await extent.appendFrom(from.reader, start + extent.filled, extent.missingBytes).catch((error) => {
+        // Later readers send another request.
+        end(from);
+        throw error;
+      });
+      if (extent.missingBytes > 0) return;
+      from.nextBlock = block + 1;
+      if (from.nextBlock >= from.endBlock) end(from);
+    };
+    return extents.whole(prefix + block, Math.min(BLOCK_BYTES, size - start), advance, until);
+  };
+
+  async function* read(first: number, last: number, until: AbortSignal): AsyncGenerator<Buffer> {
+    const user = {};
+    const to = Math.floor(last / BLOCK_BYTES);
+    try {
+      requestMissing(user, Math.floor(first / BLOCK_BYTES), to);
+      for (let at = first; at <= last; ) {
+        const block = Math.floor(at / BLOCK_BYTES);
+        const start = block * BLOCK_BYTES;
+        const bytes = extents.complete(prefix + block) ?? (await load(join(user, block, to), block, until));
+        const chunk = Buffer.from(bytes.subarray(at - start, last + 1 - start));
+        at += chunk.length;
+        yield chunk;
+      }
+    } finally {
+      leave(user);
+    }
+  }
 
   return {
-    wrap(source, signal) {
-      const { size } = source;
-      if (size === undefined) return source; // It can only be read from its beginning.
-      const prefix = `${files++}:`;
-      const evict = () => {
-        for (const key of [...blocks.keys()]) if (key.startsWith(prefix)) blocks.delete(key);
-      };
-      signal.addEventListener('abort', evict, { once: true });
-
-      /** The blocks from one index to another, both included. Those that are missing are read, adjacent ones at once. */
-      const load = (from: number, to: number): Promise<Buffer>[] => {
-        const wanted = Array.from({ length: to - from + 1 }, (_, at) => blocks.get(prefix + (from + at)));
-        for (let at = 0; at < wanted.length; at += 1) {
-          if (wanted[at]) continue;
-          const cached = wanted.findIndex((block, index) => index > at && block);
-          const count = (cached < 0 ? wanted.length : cached) - at;
-          const first = (from + at) * BLOCK_BYTES;
-          const last = Math.min(first + count * BLOCK_BYTES, size) - 1;
-          for (const [index, block] of readBlocks(source.read(first, last), count, signal).entries()) {
-            wanted[at + index] = block;
-            add(prefix + (from + at + index), block);
-          }
-        }
-        return wanted.flatMap((block) => block ?? []);
-      };
-
-      async function* slice(first: number, last: number): AsyncGenerator<Buffer> {
-        let offset = Math.floor(first / BLOCK_BYTES) * BLOCK_BYTES;
-        for (const block of load(Math.floor(first / BLOCK_BYTES), Math.floor(last / BLOCK_BYTES))) {
-          yield (await block).subarray(Math.max(first - offset, 0), last + 1 - offset);
-          offset += BLOCK_BYTES;
-        }
-      }
-
-      return {
-        needsRemux: false as const,
-        isSeekable: true,
-        size,
-        validator: source.validator,
-        read: (first, last = size - 1) =>
-          Readable.from(slice(first, last), { objectMode: false, highWaterMark: 64 * 1024 }),
-        close: () => source.close(),
-      };
+    ...file,
+    read(first, last = size - 1) {
+      const ended = new AbortController();
+      const until = AbortSignal.any([signal, ended.signal]);
+      return generatedStream(read(first, last, until), () => ended.abort(new Error('Reading ended')));
     },
   };
-}
-
-/** Divides a stream into blocks. Each settles when its bytes have arrived, or when the stream fails before. */
-function readBlocks(stream: Readable, count: number, signal: AbortSignal): Promise<Buffer>[] {
-  const blocks = Array.from({ length: count }, () => Promise.withResolvers<Buffer>());
-  const read = async () => {
-    let parts: Buffer[] = [];
-    let bytes = 0;
-    let next = 0;
-    const finish = () => {
-      blocks[next]?.resolve(Buffer.concat(parts));
-      next += 1;
-      parts = [];
-      bytes = 0;
-    };
-    for await (const chunk of addAbortSignal(signal, stream) as AsyncIterable<Buffer>) {
-      for (let at = 0; at < chunk.length; ) {
-        const part = chunk.subarray(at, at + BLOCK_BYTES - bytes);
-        parts.push(part);
-        bytes += part.length;
-        at += part.length;
-        if (bytes === BLOCK_BYTES) finish();
-      }
-    }
-    if (bytes > 0) finish();
-  };
-  read().catch((error: unknown) => {
-    for (const block of blocks) block.reject(error);
-  });
-  return blocks.map(({ promise }) => promise);
 }

@@ -1,20 +1,19 @@
 import { availableParallelism } from 'node:os';
 import type { Readable } from 'node:stream';
+import type { FileSource, Source } from '@reelay/source';
 import type { Ffmpeg } from '@reelay/yt-dlp-worker';
 import type { Log } from '../../../../core/log/index.ts';
 import type { Resource, Track } from '../../../../core/state/index.ts';
 import type { FfmpegInputServer } from '../../../ffmpeg/index.ts';
 import type { Admission, StreamObserver } from '../../../sessions/index.ts';
-import type { Source } from '../../../source/index.ts';
+import type { ComputedExtents } from '../../computed-extents.ts';
 import type { Representation } from '../../representation.ts';
 import { createAudioStarts } from './audio-start.ts';
-import { createBlockCache } from './block-cache.ts';
-import { createEncodedUnits } from './encoded-units.ts';
 import { createEncoderSlots } from './encoder-slots.ts';
-import type { EncoderOptions, FrameEncoding } from './frame-encoding.ts';
+import type { EncoderOptions } from './frame-encoding.ts';
 import { audioEntity, type Layout, layoutBytes } from './layout.ts';
 import { rangedStream } from './ranged-stream.ts';
-import { openFrameRangeEncoder, sequentialStream } from './segment-encoder.ts';
+import { openFrameRangeEncoder, type Sequence, sequentialStream } from './segment-encoder.ts';
 
 export interface FrameStreamsOptions {
   readonly inputServer: FfmpegInputServer;
@@ -23,17 +22,15 @@ export interface FrameStreamsOptions {
   readonly log: Log;
   /** Encoders at once, over all clients and formats. @default the cores this process may use */
   readonly parallelism?: number;
-  /** Bytes of sources kept in memory, over all clients. @default 64 MiB */
-  readonly cacheBytes?: number;
-  /** Bytes of encoded audio kept in memory, over all clients. @default 16 MiB */
-  readonly unitBytes?: number;
+  /** Keeps blocks of sources and encoded units. */
+  readonly extents: ComputedExtents;
 }
 
 /** An open track to convert. */
-export interface FrameInput {
+export interface FrameInput<S extends Source = Source> {
   readonly resource: Resource;
   readonly track: Track;
-  readonly source: Source;
+  readonly source: S;
   readonly ffmpeg: Ffmpeg;
   /** Whose share of encoders it uses. */
   readonly client: string;
@@ -44,20 +41,16 @@ export interface FrameStreams {
   /** @throws CapacityExceeded, ClientLimitExceeded when a conversion for this client would be refused now */
   requireRoom(client: string): void;
   /** Reads any range of a conversion of known length. Opening it runs nothing. */
-  ranged(input: FrameInput, layout: Layout, tag: Buffer): Representation['read'];
-  /** Reads a conversion of unknown length from its beginning. @throws CapacityExceeded once it is read */
-  sequential(input: FrameInput, encoding: FrameEncoding, tag: Buffer): Readable;
+  ranged(input: FrameInput<FileSource>, layout: Layout, tag: Buffer): Representation['read'];
+  /** Reads a conversion from its beginning, of unknown length unless it has a layout. @throws CapacityExceeded once it is read */
+  sequential(input: FrameInput, encoded: Sequence): Readable;
 }
 
-const CACHE_BYTES = 64 * 1024 * 1024;
-const UNIT_BYTES = 16 * 1024 * 1024;
 /** Clients that may wait for their first bytes, per encoder. */
 const MAX_WAITING_PER_ENCODER = 16;
 
 export function createFrameStreams(options: FrameStreamsOptions): FrameStreams {
-  const { inputServer, admission, observer, log, parallelism = availableParallelism() } = options;
-  const cache = createBlockCache(options.cacheBytes ?? CACHE_BYTES);
-  const units = createEncodedUnits(options.unitBytes ?? UNIT_BYTES);
+  const { inputServer, admission, observer, log, extents, parallelism = availableParallelism() } = options;
   const starts = createAudioStarts();
   const slots = createEncoderSlots({
     parallelism,
@@ -90,20 +83,20 @@ export function createFrameStreams(options: FrameStreamsOptions): FrameStreams {
             entity,
             encoding: layout.encoding,
             encoder,
-            cache,
+            extents,
             starts,
             durationSeconds: track.durationSeconds ?? resource.durationSeconds,
           }),
-          units: units.of(entity, layout.encoding),
+          extents,
+          id: JSON.stringify([entity, layout.encoding]),
           acquire: (signal, hasStarted) => slots.acquire(client, signal, hasStarted),
           parallelism,
         });
     },
-    sequential: (input, encoding, tag) =>
+    sequential: (input, encoded) =>
       sequentialStream({
+        ...encoded,
         source: input.source,
-        tag,
-        encoding,
         encoder: encoderFor(input),
         acquire: () => admission.acquireFfmpeg(input.client),
       }),

@@ -1,10 +1,11 @@
 import type { FileType } from '@reelay/seekable-media/codecs';
 import { isWhole, keptParts, type Span } from '@reelay/seekable-media/skipping';
+import { digestOf } from '@reelay/seekable-media/values';
+import type { FileSource } from '@reelay/source';
 import type { Ffmpeg } from '@reelay/yt-dlp-worker';
 import { InvalidParameter } from '../../../../core/errors/index.ts';
-import { digestOf, entityTag } from '../../../../core/http/index.ts';
+import { entityTag } from '../../../../core/http/index.ts';
 import type { Resource, Track } from '../../../../core/state/index.ts';
-import type { FileSource, SegmentedSource } from '../../../source/index.ts';
 import type { ClipTimes, RepresentationHead } from '../../representation.ts';
 import type { FrameEncoding } from './frame-encoding.ts';
 
@@ -12,7 +13,7 @@ import type { FrameEncoding } from './frame-encoding.ts';
  * Increment it with any change to which bytes are at which offset: the segment length, or how segments are split and
  * encoded. It is part of the ETag, so that no client joins ranges of two layouts.
  */
-export const LAYOUT_VERSION = 3;
+export const LAYOUT_VERSION = 4;
 
 /** A conversion is a tag (or header) and a number of frames; nothing else of it is stored. */
 export interface Layout {
@@ -33,7 +34,7 @@ export interface FramePart {
 }
 
 /** The part with a frame of a layout, and how many frames of the layout are before it. */
-export function partAt({ frames, parts = [{ firstFrame: 0, frames }] }: Layout, frame: number) {
+function partAt({ frames, parts = [{ firstFrame: 0, frames }] }: Layout, frame: number) {
   let before = 0;
   for (const part of parts) {
     if (frame < before + part.frames) return { ...part, before };
@@ -114,23 +115,45 @@ export function nextFrameRange(layout: Layout, first: number, last: number, fram
   };
 }
 
-/** What identifies the content of a source before it is read. Segments have no validator. */
-type SourceIdentity = Pick<FileSource, 'needsRemux' | 'size' | 'validator'> | Pick<SegmentedSource, 'needsRemux'>;
+/** Some frames of one segment. */
+export interface EncodedUnit {
+  readonly range: FrameRange;
+  /** Offset of its first byte in the layout; negative or within the tag where a clip begins in the middle of it. */
+  readonly offset: number;
+}
+
+/** The unit with the byte at an offset of a layout, behind the tag. It ends with the part of the layout. */
+export function unitAt(layout: Layout, at: number): EncodedUnit {
+  const { tagBytes, encoding } = layout;
+  const { frameBytes, segmentFrames, unitFrames } = encoding;
+  const frame = Math.floor((at - tagBytes) / frameBytes);
+  const part = partAt(layout, frame);
+  const left = part.firstFrame - part.before;
+  const firstFrame = left + frame - ((left + frame) % unitFrames);
+  const endFrame = Math.min(firstFrame + unitFrames, part.firstFrame + part.frames);
+  return {
+    range: {
+      segment: Math.floor(firstFrame / segmentFrames),
+      firstFrame,
+      endFrame,
+      slice: [0, (endFrame - firstFrame) * frameBytes],
+    },
+    offset: tagBytes + (firstFrame - left) * frameBytes,
+  };
+}
 
 /** Identifies the content of a source and the build that encodes it. */
-export const audioEntity = (resource: Resource, track: Track, source: SourceIdentity, { buildId }: Ffmpeg): string =>
-  digestOf([
-    resource.id,
-    track.formatId,
-    ...windowOf(track),
-    ...(source.needsRemux ? [] : [source.size, source.validator]),
-    buildId,
-  ]);
+export const audioEntity = (
+  resource: Resource,
+  track: Track,
+  { size, validator }: FileSource,
+  { buildId }: Ffmpeg,
+): string => digestOf([resource.id, track.formatId, ...windowOf(track), size, validator, buildId]);
 
 const windowOf = ({ window }: Track) => (window ? [window.first, window.last] : []);
 
 /** The strong validator of a conversion: it changes with the layout, the bit rate and the tag. */
-export const framesEtag = (entity: string, layout: Layout, tag: Buffer): string => {
+const framesEtag = (entity: string, layout: Layout, tag: Buffer): string => {
   const { frames, encoding, parts = [{ firstFrame: 0, frames }] } = layout;
   const places = parts.flatMap((part) => [part.frames, part.firstFrame]);
   return entityTag([entity, LAYOUT_VERSION, ...places, encoding.frameBytes, tag.toString('base64')]);

@@ -1,17 +1,21 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
+import { generatedStream } from '@reelay/guarded-fetch';
 import type { Release } from '../../../sessions/index.ts';
-import { type EncodedUnit, type UnitsOfConversion, unitAt } from './encoded-units.ts';
-import { type FrameRange, type Layout, nextFrameRange, tagSlice } from './layout.ts';
+import type { AdvanceExtent, ComputedExtent, ComputedExtents } from '../../computed-extents.ts';
+import { type FrameRange, type Layout, nextFrameRange, tagSlice, unitAt } from './layout.ts';
 import { type SegmentBuffer, startSegmentBuffer } from './segment-buffer.ts';
 
 export interface RangedStreamOptions {
   readonly layout: Layout;
   readonly tag: Buffer;
-  readonly encode: (range: FrameRange, signal: AbortSignal) => AsyncIterable<Buffer>;
+  /** @param ofStream aborted when none of its ranges is encoded any more */
+  readonly encode: (range: FrameRange, signal: AbortSignal, ofStream: AbortSignal) => AsyncIterable<Buffer>;
   /** Takes an encoder slot; `hasStarted`: the client has bytes, so that a refusal can no longer be answered. */
   readonly acquire: (signal: AbortSignal, hasStarted: boolean) => Promise<Release>;
-  /** What is known of the conversion. */
-  readonly units: UnitsOfConversion;
+  /** Where units of it are kept: further short ranges nearby start no encoder. */
+  readonly extents: ComputedExtents;
+  /** Names the conversion. */
+  readonly id: string;
   /** Segments encoded concurrently ahead of the one that is sent, for a fast client. */
   readonly parallelism: number;
 }
@@ -27,49 +31,58 @@ const MAX_CHUNK_MS = 250;
  * Reads a byte range (both ends included) of a conversion. Segments are encoded concurrently and sent in order. At most
  * a whole segment (3.5 MB of MP3 at 192 kbit/s) is buffered for each. For a fast client encoders run to the end of
  * their segments and use every core; for a slow one only a short buffer is kept, and its encoder ends. Destroying the
- * stream ends its encoders.
+ * stream ends its encoders, except one whose unit other streams wait for.
  */
 export function rangedStream(first: number, last: number, options: RangedStreamOptions): Readable {
   const controller = new AbortController();
   const { frameBytes, unitFrames } = options.layout.encoding;
   const read = last - first < unitFrames * frameBytes ? readUnits : readSegments;
-  const body = Readable.from(read(first, last, options, controller.signal), { objectMode: false });
-  body.once('close', () => controller.abort());
-  return body;
+  const parts = read(first, last, options, controller.signal);
+  return generatedStream(parts, () => controller.abort(new Error('Reading ended')));
 }
 
 /** Reads a short range out of whole units. */
 async function* readUnits(
   first: number,
   last: number,
-  { layout, tag, encode, acquire, units }: RangedStreamOptions,
+  { layout, tag, encode, acquire, extents, id }: RangedStreamOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
-  const encodeUnit = async (unit: EncodedUnit, hasStarted: boolean): Promise<Buffer> => {
-    const release = await acquire(signal, hasStarted);
+  let head = tag.subarray(...tagSlice(layout, first, last));
+  const start = Math.max(first, layout.tagBytes);
+  const ended = new AbortController();
+  let encoding: Promise<void> | undefined;
+  const encodeUnit = async (unit: ComputedExtent, range: FrameRange, hasStarted: boolean, shared: AbortSignal) => {
+    const release = await acquire(shared, hasStarted);
     try {
-      // Another stream may have encoded it while this one waited.
-      const known = units.get(unit);
-      if (known) return known;
-      const bytes = Buffer.concat(await Readable.from(encode(unit.range, signal)).toArray());
-      units.set(unit, bytes);
-      return bytes;
+      // As a whole: a part of one does not say which encoder goes on with it.
+      const chunks: Buffer[] = [];
+      for await (const chunk of encode(range, shared, ended.signal)) chunks.push(chunk);
+      unit.append(Buffer.concat(chunks));
     } finally {
       release();
     }
   };
-
-  let head = tag.subarray(...tagSlice(layout, first, last));
-  const start = Math.max(first, layout.tagBytes);
-  for (let at = start; at <= last; ) {
-    const unit = unitAt(layout, at);
-    const bytes = units.get(unit) ?? (await encodeUnit(unit, at > start));
-    // A copy: the reader of the stream owns its chunks.
-    yield Buffer.concat([head, bytes.subarray(at - unit.offset, last + 1 - unit.offset)]);
-    head = head.subarray(head.length);
-    at = unit.offset + bytes.length;
+  try {
+    for (let at = start; at <= last; ) {
+      const { range, offset } = unitAt(layout, at);
+      const advance: AdvanceExtent = (unit, shared) => {
+        encoding = encodeUnit(unit, range, at > start, shared);
+        return encoding;
+      };
+      const name = `${id} ${range.firstFrame}-${range.endFrame}`;
+      const unit = await extents.whole(name, range.slice[1], advance, signal);
+      const bytes = unit.subarray(at - offset, last + 1 - offset);
+      at += bytes.length;
+      yield Buffer.concat([head, bytes]);
+      head = head.subarray(head.length);
+    }
+    if (head.length > 0) yield head;
+  } finally {
+    // Other streams may wait for the unit.
+    await encoding?.catch(() => undefined);
+    ended.abort();
   }
-  if (head.length > 0) yield head;
 }
 
 async function* readSegments(
@@ -97,7 +110,7 @@ async function* readSegments(
     if (!range) return;
     const release = await acquire(signal, !isUnanswered);
     try {
-      yield* encode(range, signal);
+      yield* encode(range, signal, signal);
     } finally {
       release();
     }

@@ -1,18 +1,26 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
+import { abortable } from '@reelay/concurrency';
+import { generatedStream } from '@reelay/guarded-fetch';
+import type { FileSource, Source } from '@reelay/source';
 import { FfmpegFailed, type FfmpegInput, runFfmpeg } from '../../../ffmpeg/index.ts';
 import type { Release } from '../../../sessions/index.ts';
-import type { Source } from '../../../source/index.ts';
+import type { ComputedExtents } from '../../computed-extents.ts';
 import type { AudioStart, AudioStarts } from './audio-start.ts';
-import type { BlockCache } from './block-cache.ts';
+import { withBlocks } from './block-cache.ts';
 import type { EncoderOptions, FrameEncoding } from './frame-encoding.ts';
-import type { FrameRange } from './layout.ts';
-import { seekSegmented } from './seek-segmented.ts';
+import { type FrameRange, type Layout, layoutBytes } from './layout.ts';
 import { encodeArgs, planFrameRange, sequentialFilters, withTimestampsFromZero } from './segment-plan.ts';
 
-export interface SequentialStreamOptions {
-  readonly source: Source;
+/** What is encoded from the beginning of a source. */
+export interface Sequence {
   readonly tag: Buffer;
   readonly encoding: FrameEncoding;
+  /** The frames to make of it. @default as many as there are */
+  readonly layout?: Layout;
+}
+
+export interface SequentialStreamOptions extends Sequence {
+  readonly source: Source;
   readonly encoder: EncoderOptions;
   /** Takes a slot for a process that runs as long as the stream. @throws CapacityExceeded */
   readonly acquire: () => Release;
@@ -24,18 +32,16 @@ export interface SequentialStreamOptions {
  */
 export function sequentialStream(options: SequentialStreamOptions): Readable {
   const controller = new AbortController();
-  const body = Readable.from(bytes(options, controller.signal), { objectMode: false });
-  body.once('close', () => controller.abort());
-  return body;
+  return generatedStream(bytes(options, controller.signal), () => controller.abort(new Error('Reading ended')));
 }
 
 async function* bytes(options: SequentialStreamOptions, signal: AbortSignal) {
-  const { source, tag, encoding, encoder, acquire } = options;
+  const { tag, acquire } = options;
   const release = acquire();
   try {
     // The tag is sent with the first frames: until then, a failure can still be answered.
     let head = tag;
-    for await (const chunk of encodeSequentially(source, encoding, encoder, signal)) {
+    for await (const chunk of encodeSequentially(options, signal)) {
       yield head.length > 0 ? Buffer.concat([head, chunk]) : chunk;
       head = head.subarray(head.length);
     }
@@ -68,7 +74,7 @@ const FIXED_FORMAT = ['-reinit_filter', '0'];
  * Encodes a frame range: exactly its bytes, or it throws. It also throws when the source fails in a way that FFmpeg
  * takes for the end of the audio, so that silence never replaces missing audio.
  */
-export const encodeFrameRange = (
+const encodeFrameRange = (
   { source, encoding, inputArgs, filters, skipBytes, bytes, expectedBytes }: FrameRangeEncode,
   encoder: EncoderOptions,
   signal: AbortSignal,
@@ -77,16 +83,21 @@ export const encodeFrameRange = (
     cut(run(input, [...FIXED_FORMAT, ...inputArgs], encodeArgs(filters, encoding), encoder, signal), skipBytes, bytes),
   );
 
-/** Encodes a source of unknown duration: from its beginning, or live from now, to its end. */
-export const encodeSequentially = (
-  source: Source,
-  encoding: FrameEncoding,
-  encoder: EncoderOptions,
+/** Encodes a source from its beginning, or live from now, to its end. */
+function encodeSequentially(
+  { source, encoding, layout, encoder }: SequentialStreamOptions,
   signal: AbortSignal,
-): AsyncGenerator<Buffer> =>
-  withInput({ source }, encoder, (input) =>
-    run(input, [], encodeArgs(sequentialFilters(encoding), encoding), encoder, signal),
-  );
+): AsyncGenerator<Buffer> {
+  if (!layout)
+    return withInput({ source }, encoder, (input) =>
+      run(input, [], encodeArgs(sequentialFilters(encoding), encoding), encoder, signal),
+    );
+  const { frames, tagBytes } = layout;
+  const all = { segment: 0, firstFrame: 0, endFrame: frames, slice: [0, layoutBytes(layout) - tagBytes] } as const;
+  const plan = planFrameRange(all, encoding);
+  const filters = withTimestampsFromZero(plan.filters({ sampleRate: encoding.sampleRate, originSample: 0 }));
+  return encodeFrameRange({ ...plan, source, encoding, inputArgs: [], filters }, encoder, signal);
+}
 
 async function* withInput(
   { source, expectedBytes }: Pick<FrameRangeEncode, 'source' | 'expectedBytes'>,
@@ -138,59 +149,47 @@ async function* cut(output: AsyncIterable<Buffer>, skip: number, length: number)
 }
 
 export interface FrameRangeEncoderOptions {
-  readonly source: Source;
+  readonly source: FileSource;
   /** Identifies the content of the source and the FFmpeg build. */
   readonly entity: string;
   readonly encoding: FrameEncoding;
   /** Duration of the source. @default unknown */
   readonly durationSeconds?: number;
   readonly encoder: EncoderOptions;
-  readonly cache: BlockCache;
+  readonly extents: ComputedExtents;
   readonly starts: AudioStarts;
 }
 
-/** Encodes frame ranges of one stream. The audio start that they all need is read once, with the first range. */
+/**
+ * Encodes frame ranges of one stream. The audio start that they all need is read once, with the first range, and blocks of the source
+ * are kept until the signal of the stream aborts.
+ */
 export function openFrameRangeEncoder(options: FrameRangeEncoderOptions) {
-  const { source, entity, encoding, durationSeconds, encoder, cache, starts } = options;
+  const { source, entity, encoding, durationSeconds, encoder, extents, starts } = options;
   const bytesPerSecond = (source.size ?? 0) / (durationSeconds ?? Number.POSITIVE_INFINITY);
-  let opened: { readonly source: Source; readonly start: Promise<AudioStart> } | undefined;
+  let opened: { readonly source: FileSource; readonly start: Promise<AudioStart> } | undefined;
 
   const open = (signal: AbortSignal) => {
-    const cached = source.needsRemux ? source : cache.wrap(source, signal);
+    const { size, header } = source;
+    // The places of lists of segments are kept where they are made.
+    const cached = size === undefined || header ? source : withBlocks({ ...source, size }, extents, signal);
     const start = starts.find(entity, cached, encoder, signal);
     start.catch(() => undefined); // Every range awaits it below.
     return { source: cached, start };
   };
 
-  return async function* encode(range: FrameRange, signal: AbortSignal): AsyncGenerator<Buffer> {
-    opened ??= open(signal);
-    const start = await opened.start;
+  return async function* encode(range: FrameRange, signal: AbortSignal, ofStream: AbortSignal): AsyncGenerator<Buffer> {
+    opened ??= open(ofStream);
+    const start = await abortable(opened.start, signal);
     const { readFromSeconds, readSeconds, filters, ...output } = planFrameRange(range, encoding);
-
-    if (!opened.source.needsRemux) {
-      // Without `-noaccurate_seek` FFmpeg would drop the run-up before the filters see it.
-      const seek = readFromSeconds > 0 ? ['-noaccurate_seek', '-ss', readFromSeconds.toFixed(3)] : [];
-      const inputArgs = [...seek, '-copyts'];
-      const expectedBytes = Math.ceil(readSeconds * bytesPerSecond);
-      yield* encodeFrameRange(
-        { ...output, encoding, source: opened.source, inputArgs, expectedBytes, filters: filters(start) },
-        encoder,
-        signal,
-      );
-      return;
-    }
-
-    const run = await seekSegmented(opened.source, readFromSeconds, start, encoder, signal);
-    try {
-      const originSample = -Math.round(run.offsetSeconds * start.sampleRate);
-      const fromRun = withTimestampsFromZero(filters({ ...start, originSample }));
-      yield* encodeFrameRange(
-        { ...output, encoding, source: run.source, inputArgs: [], filters: fromRun },
-        encoder,
-        signal,
-      );
-    } finally {
-      run.close();
-    }
+    // Without `-noaccurate_seek` FFmpeg would drop the run-up before the filters see it.
+    const seek = readFromSeconds > 0 ? ['-noaccurate_seek', '-ss', readFromSeconds.toFixed(3)] : [];
+    const inputArgs = [...seek, '-copyts'];
+    const expectedBytes = Math.ceil(readSeconds * bytesPerSecond);
+    yield* encodeFrameRange(
+      { ...output, encoding, source: opened.source, inputArgs, expectedBytes, filters: filters(start) },
+      encoder,
+      signal,
+    );
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Quality } from '../../../../core/api/index.ts';
-import { selectQuality } from '../../../../core/resolve/renditions/select-quality.ts';
+import type { Quality, Selection } from '../../../../core/api/index.ts';
+import { describeSmallest, selectQuality } from '../../../../core/resolve/renditions/select-quality.ts';
 import { selectRenditions } from '../../../../core/resolve/renditions/select-renditions.ts';
 import type { Rendition, Track } from '../../../../core/state/resource.ts';
 import { type Format, formatOf as format, tracksOf } from '../yt-dlp/tracks-of.ts';
@@ -81,6 +81,73 @@ describe('selectQuality', () => {
     const vertical = [both('tall', 1920, { width: 1080 }), both('small', 960, { width: 540 })];
     expect(select(vertical, { maxHeight: 1080 })).toBe('tall');
     expect(select(vertical, { maxHeight: 720 })).toBe('small');
+  });
+});
+
+describe('maxBytes', () => {
+  const MEGABYTE = 1_000_000;
+  const formats = [
+    both('720', 720, { filesize: 20 * MEGABYTE }),
+    both('480', 480, { filesize_approx: 10 * MEGABYTE }),
+    both('360', 360, { tbr: 400 }),
+    both('240', 240),
+    audio('aac', 128, { filesize: 1.6 * MEGABYTE }),
+  ];
+  const offer = selectRenditions(tracksOf({ formats, duration: 100 }));
+  const details = { chapters: [{ title: 'A tenth', startSeconds: 0, endSeconds: 10 }] };
+  const resource = { ...offer, ...offer.conversions, durationSeconds: 100, details };
+  const choose = (selection: Selection) => {
+    const selected = selectQuality(resource, selection);
+    return (
+      selected && [selected.rendition.formatIds[0], selected.format, selected.bitrateKbps].filter(Boolean).join(' ')
+    );
+  };
+
+  it.each<[Selection, number, string | undefined]>([
+    [{}, 20, '720'],
+    [{}, 19.999, '480'],
+    [{}, 10.5, '480'],
+    [{}, 10.499, '360'],
+    [{}, 5.249, undefined],
+    [{ quality: { maxHeight: 480 } }, 20, '480'],
+    [{ quality: { maxHeight: 240 } }, 10.5, '360'],
+    [{ quality: 'worst' }, 30, '360'],
+    [{ hasTags: true }, 20.9, '480'],
+    [{ chapter: 1 }, 2.5, '720'],
+    [{ clip: { startSeconds: 90, endSeconds: Number.POSITIVE_INFINITY } }, 2.499, '480'],
+    [{ quality: 'audio' }, 1.6, 'aac'],
+    [{ format: 'm4a' }, 5.25, '360 m4a'],
+    [{ format: 'wav' }, 20, undefined],
+    [{ quality: 'mp3' }, 2.5, 'aac mp3 192'],
+    [{ quality: 'mp3' }, 2.4, 'aac mp3 128'],
+    [{ quality: 'mp3', bitrateKbps: 320 }, 4.1, 'aac mp3 320'],
+    [{ quality: 'mp3', bitrateKbps: 320 }, 4, 'aac mp3 256'],
+    [{ quality: 'mp3', clip: { startSeconds: 0, endSeconds: 10 } }, 0.21, 'aac mp3 128'],
+  ])('selects for %j with %d MB the best that fits', (selection, megabytes, selected) => {
+    expect(choose({ ...selection, maxBytes: megabytes * MEGABYTE })).toBe(selected);
+  });
+
+  it('converts a source that is MP3 where it does not fit', () => {
+    const song = selectRenditions(
+      tracksOf({ formats: [audio('song', 320, { acodec: 'mp3', ext: 'mp3', filesize: 4 * MEGABYTE })] }),
+    );
+    const bitRate = (maxBytes: number) =>
+      selectQuality({ ...song, durationSeconds: 100 }, { quality: 'mp3', maxBytes })?.bitrateKbps;
+    expect([4, 3, 2, 1].map((megabytes) => bitRate(megabytes * MEGABYTE))).toEqual([undefined, 192, 128, undefined]);
+  });
+
+  it.each<[Selection, string]>([
+    [{}, 'The smallest is 360p with 5250000 bytes'],
+    [{ quality: 'mp3' }, 'The smallest is MP3 of 128 kbit/s with 16'],
+    [{ format: 'opus' }, 'The smallest is OPUS with 5250000 bytes'],
+  ])('names the smallest of %j', (selection, text) => {
+    expect(describeSmallest(resource, { ...selection, maxBytes: 1 })).toContain(text);
+  });
+
+  it('knows no size without a duration', () => {
+    expect(describeSmallest({ ...resource, tracks: [], durationSeconds: undefined }, { quality: 'mp3' })).toBe(
+      'No size is known',
+    );
   });
 });
 

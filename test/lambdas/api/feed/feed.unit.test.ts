@@ -74,6 +74,13 @@ describe('GET /api/Feed as RSS', () => {
     expect((await read(more)).body).toContain(end);
   });
 
+  it('has no length of a conversion whose tag has the title of the list, which its link does not', async () => {
+    const origin = { ...itemOf('One').origin, list: LIST_URL };
+    fakes.outcome = listOf([{ resource: itemOf('One', { origin, exactSizes: { 'audio-1': 4321 } }) }, {}]);
+    expect((await read({ quality: 'mp3' })).body).toContain('quality=mp3" type="audio/mpeg" length="0"/>');
+    expect((await read({ quality: 'audio' })).body).toContain('quality=audio" type="audio/mp4" length="4321"/>');
+  });
+
   it('has no times of files that lack segments', async () => {
     const { body } = await read({ quality: 'mp3', skip: 'sponsor' });
     expect(body).toContain('&amp;skip=sponsor" type="audio/mpeg" length="0"/>');
@@ -178,6 +185,13 @@ describe('GET /api/Feed for download managers', () => {
     expect(body).not.toContain('<size>');
   });
 
+  it('has the size of MP3 in the bit rate that fits, and nothing that does not', async () => {
+    const { body = '' } = await read({ format: 'metalink', quality: 'mp3', maxBytes: '1100000' });
+    expect(body).toContain('<size>986');
+    expect(body).toContain('&amp;quality=mp3&amp;maxBytes=1100000</url>');
+    expect((await read({ format: 'metalink', quality: 'mp3', maxBytes: '9' })).body).not.toContain('<size>');
+  });
+
   it('has selected entries with their numbers', async () => {
     const { body = '' } = await read({ format: 'metalink', entries: '3' });
     expect(body.match(/name="[^"]*"/g)).toEqual(['name="The author - A list/03 - Someone - Three.mp4"']);
@@ -248,8 +262,8 @@ describe('bad input', () => {
 });
 
 describe('publicBaseUrl', () => {
-  const of = (headers: Record<string, string>, options: Partial<Parameters<typeof publicBaseUrl>[1]> = {}) =>
-    publicBaseUrl(eventOf('/api/Feed', { headers }), { isBehindEdge: false, ...options });
+  const of = (headers: Record<string, string>, options: Parameters<typeof publicBaseUrl>[1] = {}) =>
+    publicBaseUrl(eventOf('/api/Feed', { headers }), options);
 
   const FORWARDED = { 'x-forwarded-host': 'evil.example, a.example', 'x-forwarded-proto': 'http, https' };
 
@@ -279,10 +293,10 @@ describe('publicBaseUrl', () => {
     ],
     [{ host: 'in', 'x-forwarded-proto': 'javascript' }, { trustedProxies: 1 }, 'http://in'],
     [{ host: 'in', 'x-forwarded-proto': 'https, http' }, { trustedProxies: 1 }, 'http://in'],
-    [{ host: 'abc.execute-api.example' }, { isBehindEdge: true }, undefined],
-    [{ host: 'in', 'x-forwarded-host': 'd1.example' }, { isBehindEdge: true }, 'https://d1.example'],
-    [{ host: 'in', 'x-forwarded-host': 'a b' }, { isBehindEdge: true }, undefined],
-    [{ host: 'in' }, { isBehindEdge: true, publicUrl: 'https://a.example' }, 'https://a.example'],
+    [{ host: 'abc.execute-api.example' }, { originSecret: 's' }, undefined],
+    [{ host: 'in', 'x-forwarded-host': 'd1.example' }, { originSecret: 's' }, 'https://d1.example'],
+    [{ host: 'in', 'x-forwarded-host': 'a b' }, { originSecret: 's' }, undefined],
+    [{ host: 'in' }, { originSecret: 's', publicUrl: 'https://a.example' }, 'https://a.example'],
   ])('of %j with %j is %s', (headers, options, expected) => expect(of(headers as never, options)).toBe(expected));
 
   it('unknown makes links relative to the feed', async () => {

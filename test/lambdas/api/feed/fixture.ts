@@ -36,17 +36,20 @@ export const listOf = (entries: readonly EntryFixture[], title: string | null = 
   title,
   author: 'The author',
   coverUrl: 'https://media.example/cover.jpg',
-  items: entries.map(({ resource, entry }, index) => ({
-    entry: {
-      url: `https://media.example/${index}?x=1&y=ä`,
-      title: resource?.title ?? `Entry ${index}`,
-      author: 'Someone',
-      coverUrl: null,
-      resourceId: resource?.id,
-      ...entry,
-    },
-    resource,
-  })),
+  items: entries.map(({ resource, entry }, index) => {
+    const url = `https://media.example/${index}?x=1&y=ä`;
+    return {
+      entry: {
+        url,
+        title: resource?.title ?? `Entry ${index}`,
+        author: 'Someone',
+        coverUrl: null,
+        resourceId: resource?.id,
+        ...entry,
+      },
+      resource: resource && { ...resource, origin: { ...resource.origin, url } },
+    };
+  }),
 });
 
 /** Texts that break documents when they are written as they are. */

@@ -80,22 +80,20 @@ describe('POST /mcp', () => {
     ['a text', '"ping"'],
     ['null', 'null'],
   ])('refuses %s, and runs nothing of it', async (_, body) => {
-    const { routes } = functionsOver(fakes);
     const event = eventOf('/mcp', { method: 'POST', headers: { ...HOST, ...MESSAGE_HEADERS } });
     const encoded = Buffer.from(body).toString('base64');
-    const answer = await routes.get('/mcp')?.({ ...event, body: encoded, isBase64Encoded: true }, {} as never);
+    const answer = await functionsOver(fakes)({ ...event, body: encoded, isBase64Encoded: true }, {} as never);
     expect(answer).toMatchObject({ statusCode: 400, body: expect.stringContaining('"error"') });
     expect(fakes.resolves).toEqual([]);
   });
 
   it('reads a body in base64, as API Gateway may send it', async () => {
-    const { routes } = functionsOver(fakes);
     const event = eventOf('/mcp', {
       method: 'POST',
       headers: { ...HOST, ...MESSAGE_HEADERS },
       body: Buffer.from(messageOf('ping')).toString('base64'),
     });
-    const answer = await routes.get('/mcp')?.({ ...event, isBase64Encoded: true }, {} as never);
+    const answer = await functionsOver(fakes)({ ...event, isBase64Encoded: true }, {} as never);
     expect(answer).toMatchObject({ statusCode: 200, body: expect.stringContaining('"result":{}') });
   });
 

@@ -1,12 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import type { Source } from '@reelay/source';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createEgress } from '../../../../core/egress/create-egress.ts';
 import { NotFound, UpstreamError } from '../../../../core/errors/index.ts';
 import type { Resource, Track } from '../../../../core/state/resource.ts';
 import type { StreamServiceOptions } from '../../../../stream-service/create-stream-service.ts';
-import type { OpenSource, Source } from '../../../../stream-service/source/source.ts';
+import type { OpenSource } from '../../../../stream-service/source/open-source.ts';
 import { itInChromium } from '../../../support/chromium.ts';
 import { itWith } from '../../../support/clients.ts';
 import { checkPlaylist } from '../../../support/hls-checker.ts';

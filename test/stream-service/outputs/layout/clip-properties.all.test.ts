@@ -2,9 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { SizedFile } from '../../../../stream-service/outputs/layout/byte-reader.ts';
+import type { KeyedRendition } from '../../../../core/state/keys.ts';
+import type { SizedFile } from '../../../../stream-service/outputs/byte-reader.ts';
 import { createLayoutCaches } from '../../../../stream-service/outputs/layout/layout-caches.ts';
-import type { KnownLayout } from '../../../../stream-service/outputs/layout/read-layout.ts';
+import type { KnownLayout, LayoutRequest } from '../../../../stream-service/outputs/layout/read-layout.ts';
+import type { StreamSession } from '../../../../stream-service/sessions/stream-sessions.ts';
+import type { OpenSource } from '../../../../stream-service/source/open-source.ts';
+import { trackOf } from '../../fixture.ts';
 import { read, sized } from './layouts-in-memory.ts';
 import { usePairMedia } from './pair-fixture.ts';
 
@@ -13,18 +17,17 @@ const media = await usePairMedia();
 
 const load = {
   clip: (files: readonly SizedFile[], start: number, end: number) =>
-    createLayoutCaches().parts.load(
-      { id: 'x', sources: files.length > 1 ? [0, 1] : [0], times: { startSeconds: start, endSeconds: end } },
-      async (source) => files[source] ?? expect.fail('No source'),
-      { signal: never },
-    ),
-  playlist: (files: readonly SizedFile[]) =>
-    createLayoutCaches().presentations.load(
-      { id: 'x', sources: files.length > 1 ? [0, 1] : [0] },
-      async (source) => files[source] ?? expect.fail('No source'),
-      { signal: never },
-    ),
+    loadOf(files, { of: 'part', times: { startSeconds: start, endSeconds: end } }),
+  playlist: (files: readonly SizedFile[]) => loadOf(files, { of: 'presentation' }),
 };
+
+function loadOf(files: readonly SizedFile[], request: Pick<LayoutRequest, 'of' | 'times'>) {
+  const tracks = files.map((_, index) => trackOf(String(index))) as unknown as KeyedRendition['tracks'];
+  const found = { tracks } as KeyedRendition;
+  const openSource: OpenSource = async (_, { formatId }) => files[Number(formatId)] ?? expect.fail('No source');
+  const session = { client: '', signal: never } as StreamSession;
+  return createLayoutCaches().load({ id: 'x', found, ...request }, { session, openSource });
+}
 
 const FILES = [['bframes.mp4', 'ladder/aac-128.m4a'], ['bframes.mp4', 'short-indexed.m4a'], ['ladder/both-360.mp4']];
 

@@ -1,17 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import type { KeyedRendition } from '../../../../core/state/keys.ts';
 import { UnsupportedMp4 } from '../../../../packages/seekable-media/src/isobmff/boxes.ts';
 import { type Layout, LayoutBuilder } from '../../../../packages/seekable-media/src/virtual-mp4/layout.ts';
-import { createLayoutCache } from '../../../../stream-service/outputs/layout/layout-caches.ts';
-import type { LayOut, LayoutRequest } from '../../../../stream-service/outputs/layout/read-layout.ts';
-import type { Source } from '../../../../stream-service/source/source.ts';
+import { createLayoutCaches } from '../../../../stream-service/outputs/layout/layout-caches.ts';
+import type { LayoutMaking } from '../../../../stream-service/outputs/layout/read-layout.ts';
+import type { StreamSession } from '../../../../stream-service/sessions/stream-sessions.ts';
+import type { OpenSource } from '../../../../stream-service/source/open-source.ts';
 import { ensureMedia } from '../../../origin/media.ts';
 import { isCollected } from '../../../support/collected.ts';
+import { trackOf } from '../../fixture.ts';
 import { fileSource } from '../encode/mp3/fixture.ts';
-
-interface Request extends LayoutRequest {
-  readonly extras: object;
-}
 
 const file = await readFile(`${await ensureMedia()}/tone.m4a`);
 const track = { sourceId: 1, id: 1, fragmentDefaults: undefined };
@@ -21,28 +20,33 @@ const layout = (): Layout => {
   return builder.build([track, track]);
 };
 
+type LayOut = LayoutMaking['layOut'];
+
 /** Loads one layout. @returns what its request, the opened file and its header are no longer needed for */
-async function load(layOut: LayOut<Request, Layout>) {
+async function load(layOut: LayOut) {
   const kept: Record<string, WeakRef<object>> = {};
-  const cache = createLayoutCache<Request>({
-    maxMemoryBytes: 1e6,
+  const making: LayoutMaking = {
     layOut(files, ...rest) {
       for (const { header } of files) kept.moov = new WeakRef(header.movie.bytes.buffer);
       return layOut(files, ...rest);
     },
+  };
+  const cache = createLayoutCaches({
+    kinds: { pair: making, part: making, scan: making, list: making, presentation: making },
   });
-  const known = await (async () => {
-    const extras = { cues: [] };
-    kept.extras = new WeakRef(extras);
-    const open = async (): Promise<Source> => fileSource(Buffer.from(file));
-    kept.open = new WeakRef(open);
-    return cache.load({ id: 'a', sources: [0], extras }, open, { signal: new AbortController().signal });
-  })();
-  return { cache, known, kept };
+  const loadOnce = async () => {
+    const found = { tracks: [trackOf('a')] } as unknown as KeyedRendition;
+    kept.found ??= new WeakRef(found);
+    const openSource: OpenSource = async () => fileSource(Buffer.from(file));
+    kept.open ??= new WeakRef(openSource);
+    const session = { client: '', signal: new AbortController().signal } as StreamSession;
+    return cache.load({ of: 'pair', id: 'a', found }, { session, openSource });
+  };
+  return { known: await loadOnce(), again: await loadOnce(), kept };
 }
 
-describe('createLayoutCache', () => {
-  it.each<[string, LayOut<Request, Layout>]>([
+describe('createLayoutCaches', () => {
+  it.each<[string, LayOut]>([
     ['a layout', () => layout()],
     [
       'the knowledge that there is none',
@@ -52,9 +56,9 @@ describe('createLayoutCache', () => {
         })[0] as never,
     ],
   ])('keeps %s, and nothing that it was made from', async (_, layOut) => {
-    const { cache, known, kept } = await load(layOut);
-    expect(cache.get({ id: 'a', sources: [0], extras: {} })).toBe(known);
-    expect(Object.keys(kept)).toEqual(['extras', 'open', 'moov']);
+    const { known, again, kept } = await load(layOut);
+    expect(again).toBe(known);
+    expect(Object.keys(kept)).toEqual(['found', 'open', 'moov']);
     for (const [name, reference] of Object.entries(kept))
       expect([name, await isCollected(reference)]).toEqual([name, true]);
   });

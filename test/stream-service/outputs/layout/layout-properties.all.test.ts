@@ -4,9 +4,9 @@ import { pipeline } from 'node:stream/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fullBox, UnsupportedMp4, u32, u64 } from '../../../../packages/seekable-media/src/isobmff/boxes.ts';
-import type { SizedFile } from '../../../../stream-service/outputs/layout/byte-reader.ts';
+import type { SizedFile } from '../../../../stream-service/outputs/byte-reader.ts';
 import { LayoutStream } from '../../../../stream-service/outputs/layout/layout-stream.ts';
-import { layOut, read, sized } from './layouts-in-memory.ts';
+import { layOut, openOf, read, sized } from './layouts-in-memory.ts';
 import { usePairMedia } from './pair-fixture.ts';
 
 const media = await usePairMedia();
@@ -34,7 +34,7 @@ describe('layout', () => {
           pace(done);
         },
       });
-      const openSource = async (source: number) => files[source] ?? files[0];
+      const openSource = openOf(files);
       await pipeline(new LayoutStream({ layout, first: 0, last: layout.size - 1, openSource }), consumer);
       expect(bytes).toBe(layout.size);
     }

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { createLayout } from '../../../../packages/seekable-media/src/virtual-mp4/create-layout.ts';
 import type { Layout } from '../../../../packages/seekable-media/src/virtual-mp4/layout.ts';
-import type { SizedFile } from '../../../../stream-service/outputs/layout/byte-reader.ts';
+import { ByteReader, type SizedFile } from '../../../../stream-service/outputs/byte-reader.ts';
 import { LayoutStream } from '../../../../stream-service/outputs/layout/layout-stream.ts';
 import { readLayoutSource } from '../../../../stream-service/outputs/layout/read-layout.ts';
 import { fileSource } from '../encode/mp3/fixture.ts';
@@ -11,11 +11,15 @@ export const sized = (bytes: Buffer) => fileSource(bytes) as SizedFile & { reado
 /** The layout of a pair. */
 export async function layOut(files: readonly SizedFile[]): Promise<Layout> {
   const { signal } = new AbortController();
-  const [video, audio] = await Promise.all(files.map((file) => readLayoutSource(file, { signal })));
+  const [video, audio] = await Promise.all(files.map((file) => readLayoutSource(new ByteReader(file), { signal })));
   if (!video || !audio) throw new Error('unreachable');
   return createLayout([video, audio]);
 }
 
 /** Bytes of the layout of one or two files, both ends included. */
 export const read = (layout: Layout, files: readonly SizedFile[], first: number, last: number): Promise<Buffer> =>
-  buffer(new LayoutStream({ layout, first, last, openSource: async (source) => files[source] as SizedFile }));
+  buffer(new LayoutStream({ layout, first, last, openSource: openOf(files) }));
+
+/** Opens readers of files in memory. */
+export const openOf = (files: readonly SizedFile[]) => async (source: number) =>
+  new ByteReader(files[source] as SizedFile);

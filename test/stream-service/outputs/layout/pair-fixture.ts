@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { FileSource } from '../../../../stream-service/source/source.ts';
+import type { FileSource } from '@reelay/source';
 import { ensureFolder, ensureMedia } from '../../../origin/media.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { fileSource } from '../encode/mp3/fixture.ts';

@@ -12,7 +12,7 @@ import {
 import { writeMovie } from '../../../../packages/seekable-media/src/isobmff/movie-header.ts';
 import { parseSampleTable } from '../../../../packages/seekable-media/src/isobmff/sample-table.ts';
 import { parseTrackHeader } from '../../../../packages/seekable-media/src/isobmff/track-header.ts';
-import type { SizedFile } from '../../../../stream-service/outputs/layout/byte-reader.ts';
+import type { SizedFile } from '../../../../stream-service/outputs/byte-reader.ts';
 
 const FILE_TYPE = box('ftyp', Buffer.from('isom\0\0\x02\0isommp41', 'latin1'));
 const CHUNK_BYTES = 256 * 1024;
@@ -96,7 +96,6 @@ export function repeatSamples(file: Buffer, { kind, times, isMovieLast = false }
   const reads: { readonly first: number; readonly last: number }[] = [];
   const source: SizedFile = {
     needsRemux: false,
-    isSeekable: true,
     size,
     validator: '"repeated"',
     read(first, last = size - 1) {

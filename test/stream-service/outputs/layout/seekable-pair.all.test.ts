@@ -1,17 +1,20 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import type { Source } from '@reelay/source';
 import { describe, expect, it } from 'vitest';
-import type { SizedFile } from '../../../../stream-service/outputs/layout/byte-reader.ts';
+import type { SizedFile } from '../../../../stream-service/outputs/byte-reader.ts';
+import { createComputedExtents } from '../../../../stream-service/outputs/computed-extents.ts';
 import { LayoutStream } from '../../../../stream-service/outputs/layout/layout-stream.ts';
-import { createPlaceCache } from '../../../../stream-service/outputs/layout/muxed-places.ts';
-import type { OpenSource, Source } from '../../../../stream-service/source/source.ts';
+import type { OpenSource } from '../../../../stream-service/source/open-source.ts';
+import { createFaultHandler } from '../../../origin/faults.ts';
 import { newestFfmpeg } from '../../../support/installed-tools.ts';
 import { probe } from '../../../support/media-tools.ts';
 import { sendRequest } from '../../../support/request.ts';
 import { expectSeekable } from '../../../support/seekable.ts';
-import { audioTrack, combinedKey, resourceOf, startService, videoTrack } from '../../fixture.ts';
-import { layOut, read } from './layouts-in-memory.ts';
+import { audioTrack, combinedKey, mediaKey, resourceOf, startService, trackOf, videoTrack } from '../../fixture.ts';
+import { type Handler, startUpstream } from '../../source/upstream.ts';
+import { layOut, openOf, read } from './layouts-in-memory.ts';
 import { decodedPackets, packetDigests, usePairMedia } from './pair-fixture.ts';
 
 const media = await usePairMedia();
@@ -138,10 +141,10 @@ describe('Media with the key of a pair', () => {
     const [video] = sources;
     const files = sources.map((source): SizedFile => Object.assign(source, { size: source.size ?? 0 }));
     const layout = await layOut(files);
-    const places = { cache: createPlaceCache(), id: 'pair' };
-    const openSource = async (source: number) => files[source] as SizedFile;
+    const extents = createComputedExtents();
+    const openSource = openOf(files);
     const first = layout.mediaStart;
-    const options = { layout, first, last: first + 500_000, openSource, places };
+    const options = { layout, first, last: first + 500_000, openSource, extents };
     let taken = 0;
     for await (const chunk of new LayoutStream(options)) {
       taken += chunk.length;
@@ -188,5 +191,46 @@ describe('Combined with a layout', () => {
       'cache-control': 'no-store',
     });
     expect(headers).not.toHaveProperty('etag');
+  });
+});
+
+/** Without the list of fragments at the end of a file, whose last four bytes are its length. */
+const withoutTrailer = (bytes: Buffer) =>
+  bytes.includes('mfra') ? bytes.subarray(0, bytes.length - bytes.readUInt32BE(bytes.length - 4)) : bytes;
+
+describe('a cold layout', () => {
+  /** The ranges that are requested of each file, for all of a stream. */
+  const rangesOf = async (files: readonly string[], path: string) => {
+    const upstream = await startUpstream();
+    const handlers = new Map<string, Handler>();
+    for (const name of files)
+      handlers.set(`/${name}`, createFaultHandler({ bytes: withoutTrailer(await readFile(media.pathOf(name))) }));
+    const ranges = new Map<string, string[]>(files.map((name) => [name, []]));
+    upstream.use((request, response) => {
+      ranges.get(request.url?.slice(1) ?? '')?.push(request.headers.range ?? '');
+      handlers.get(request.url ?? '')?.(request, response);
+    });
+    const at = (name: string) => ({ url: `${upstream.origin}/${name}` });
+    const [video = '', audio] = files;
+    const tracks = audio ? [videoTrack(at(video)), audioTrack(at(audio))] : [trackOf('video', at(video))];
+    const openSource = upstream.reader();
+    const { url } = await startService(resourceOf(tracks), { video: openSource, audio: openSource });
+    const { status } = await sendRequest(`${url}/api/Stream/${path}`);
+    expect(status).toBe(200);
+    return [...ranges.values()].map((each) =>
+      each.map((range) => /(\d+)-(\d*)/.exec(range)?.slice(1).map(Number) ?? []),
+    );
+  };
+
+  it.each([
+    ['Combined', ['indexed.mp4', 'indexed.m4a'], `Combined/${combinedKey()}`],
+    ['Combined of files without fragments', ['long-video.mp4', 'long-audio.m4a'], `Combined/${combinedKey()}`],
+    ['Media', ['indexed.mp4', 'long-audio.m4a'], `Media/${combinedKey()}`],
+    ['Media as M4A', ['ladder/both-720.mp4'], `Media/${mediaKey('video')}?format=m4a`],
+  ])('of %s opens each source once, and requests no byte of it twice', async (_, files, path) => {
+    for (const ranges of await rangesOf(files, path)) {
+      expect(ranges[0]?.[0]).toBe(0);
+      for (const [index, [first]] of ranges.slice(1).entries()) expect(first).toBe((ranges[index]?.[1] ?? 0) + 1);
+    }
   });
 });

@@ -139,7 +139,7 @@ describe('createHeaderPatchStream', () => {
         '-v',
         'error',
         ...inputs,
-        ...selectPairFormat(videoTrack(), [audioTrack()]).args().output,
+        ...selectPairFormat({ tracks: [videoTrack(), audioTrack()] }).args().output,
         output,
       ]);
       return readFile(output);

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { firstBytes, type SegmentedSource, type Source } from '@reelay/source';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { silentLog } from '../../../../core/log/log.ts';
 import {
@@ -11,8 +12,6 @@ import { runningFfmpegs } from '../../../../stream-service/ffmpeg/run-ffmpeg.ts'
 import { createMux } from '../../../../stream-service/outputs/mux/ffmpeg-muxer.ts';
 import { selectPairFormat, selectRemuxFormat } from '../../../../stream-service/outputs/mux/mux-format.ts';
 import { noopObserver } from '../../../../stream-service/sessions/stream-sessions.ts';
-import { firstBytes } from '../../../../stream-service/source/read-ahead-stream.ts';
-import type { SegmentedSource, Source } from '../../../../stream-service/source/source.ts';
 import { madeBy } from '../../../origin/media.ts';
 import { inspect, runProgram, withTemporaryFolder } from '../../../support/media-tools.ts';
 import { audioTrack, failingSource, ffmpeg, trackOf, until, videoTrack } from '../../fixture.ts';
@@ -64,7 +63,7 @@ afterEach(async () => {
 const load = async (file: string) => fileSource(await readFile(join(folder, file)));
 const mux = (
   sources: Source[],
-  format = selectPairFormat(videoTrack(), [audioTrack()]),
+  format = selectPairFormat({ tracks: [videoTrack(), audioTrack()] }),
   durationSeconds: number | undefined = 6,
 ) =>
   createMux({ loopback, admission: { acquireFfmpeg: () => () => undefined }, meter: noopObserver, log: silentLog })(
@@ -100,8 +99,8 @@ describe('createMux', () => {
 /** A file as the segments of a list. */
 const segments = async (file: string) => segmentsOf(await readFile(join(folder, file)));
 function segmentsOf(bytes: Buffer): SegmentedSource {
-  const readFrom = () => ({ stream: fileSource(bytes).read(0), startSeconds: 0 });
-  return { needsRemux: true, size: undefined, isSeekable: true, durationSeconds: 6, readFrom, close: () => undefined };
+  const readAll = () => fileSource(bytes).read(0);
+  return { needsRemux: true, size: undefined, durationSeconds: 6, readAll, close: () => undefined };
 }
 
 /** Seconds from where the video begins to where the sound does, as players see it. */
@@ -155,7 +154,7 @@ describe('video and audio with different start times', () => {
   it.each([['WebM beside MP4', 'video.webm', 'late.m4a', 1.5]])(
     'stay apart as they are: %s',
     async (_name, video, audio, seconds) => {
-      const format = selectPairFormat(videoTrack({ container: 'webm' }), [audioTrack()]);
+      const format = selectPairFormat({ tracks: [videoTrack({ container: 'webm' }), audioTrack()] });
       expect(await apart(await buffer(mux([await load(video), await load(audio)], format)))).toBeCloseTo(seconds, 1);
     },
   );
@@ -166,14 +165,14 @@ describe('video and audio with different start times', () => {
     ['on a clock of its own, which is none to go by', 'sound-at-day.ts', 0],
     ['packed, without any clock', 'sound.aac', 0],
   ])('keep their offset in segments: audio %s', async (_name, audio, seconds) => {
-    const format = selectPairFormat(videoTrack({ delivery: 'hls' }), [audioTrack({ delivery: 'hls' })]);
+    const format = selectPairFormat({ tracks: [videoTrack({ delivery: 'hls' }), audioTrack({ delivery: 'hls' })] });
     const body = await buffer(mux([await segments('at-6.ts'), await segments(audio)], format));
     expect(await apart(body)).toBeCloseTo(seconds, 1);
     expect((await inspect(body, '.mp4')).complaints).toBe('');
   });
 
   it('keep their offset in segments: fragmented MP4 with MPEG-TS', async () => {
-    const format = selectPairFormat(videoTrack({ delivery: 'hls' }), [audioTrack({ delivery: 'hls' })]);
+    const format = selectPairFormat({ tracks: [videoTrack({ delivery: 'hls' }), audioTrack({ delivery: 'hls' })] });
     const sound = await readFile(join(folder, 'fragments.mp4'));
     for (let at = sound.indexOf('tfdt'); at > 0; at = sound.indexOf('tfdt', at + 4)) {
       sound.writeBigUInt64BE(sound.readBigUInt64BE(at + 8) + 8n * 48_000n, at + 8);

@@ -31,7 +31,7 @@ describe('selectRemuxFormat', () => {
     ['ec-3', false],
   ])('unpacks segments of %s: %s', (codec, unpacks) => {
     const track = trackOf('x', { delivery: 'hls', audio: codec === undefined ? {} : { codec } });
-    for (const { args } of [selectRemuxFormat(track), selectPairFormat(track, [track])]) {
+    for (const { args } of [selectRemuxFormat(track), selectPairFormat({ tracks: [track, track] })]) {
       expect(args().output.includes('aac_adtstoasc')).toBe(unpacks);
     }
   });
@@ -42,7 +42,7 @@ describe('selectRemuxFormat', () => {
     ['ts', true],
   ])('unpacks AAC of a direct .%s file: %s', (container, unpacks) => {
     expect(
-      selectPairFormat(trackOf('v'), [trackOf('x', { container })])
+      selectPairFormat({ tracks: [trackOf('v'), trackOf('x', { container })] })
         .args()
         .output.includes('aac_adtstoasc'),
     ).toBe(unpacks);

@@ -1,22 +1,20 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { firstBytes, type SegmentedSource } from '@reelay/source';
 import { describe, expect, it } from 'vitest';
 import { peekSourceStart } from '../../../../stream-service/outputs/mux/peek-source.ts';
-import { firstBytes } from '../../../../stream-service/source/read-ahead-stream.ts';
-import type { SegmentedSource } from '../../../../stream-service/source/source.ts';
 
 const never = new AbortController().signal;
 const sourceOf = (stream: Readable): SegmentedSource => ({
   needsRemux: true,
   size: undefined,
-  isSeekable: true,
   durationSeconds: 6,
-  readFrom: () => ({ stream, startSeconds: 0 }),
+  readAll: () => stream,
   close: () => undefined,
 });
 const ftyp = Buffer.from('0000000c6674797069736f36', 'hex');
 const read = async (source: Awaited<ReturnType<typeof peekSourceStart>>['source']) =>
-  source.needsRemux ? buffer(source.readFrom(0).stream) : Buffer.alloc(0);
+  source.needsRemux ? buffer(source.readAll()) : Buffer.alloc(0);
 
 describe('peekSourceStart', () => {
   it.each([

@@ -1,11 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { SegmentedSource, Source } from '@reelay/source';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Track } from '../../../../core/state/resource.ts';
 import { runningFfmpegs } from '../../../../stream-service/ffmpeg/run-ffmpeg.ts';
-import type { SegmentedSource, Source } from '../../../../stream-service/source/source.ts';
 import { ensureMedia } from '../../../origin/media.ts';
-import { inspect, runProgram, withTemporaryFolder } from '../../../support/media-tools.ts';
+import { probeBody, runProgram, withTemporaryFolder } from '../../../support/media-tools.ts';
 import { sendRequest } from '../../../support/request.ts';
 import { mediaKey, resourceOf, type Service, startService, trackOf } from '../../fixture.ts';
 import { fileSource, segmentedSource } from '../encode/mp3/fixture.ts';
@@ -30,13 +30,11 @@ const TO_END = Buffer.from('\0\0\0\0mdat');
 describe('segmented rendition', () => {
   it('sends codecs that MP4 does not support as WebM', async () => {
     const file = await readFile(join(media, 'clip.webm'));
-    const readFrom = () => ({ stream: fileSource(file).read(0), startSeconds: 0 });
     const source: Source = {
       needsRemux: true,
       size: undefined,
-      isSeekable: true,
       durationSeconds: 6,
-      readFrom,
+      readAll: () => fileSource(file).read(0),
       close: () => undefined,
     };
     const { headers, body } = await sendRequest(
@@ -44,7 +42,7 @@ describe('segmented rendition', () => {
     );
     expect(headers['content-type']).toBe('video/webm');
     expect(headers['content-disposition']).toContain('.webm');
-    expect((await inspect(body, '.webm')).format).toContain('webm');
+    expect((await probeBody(body, '.webm')).format).toContain('webm');
   });
 
   it('answers HEAD with the same headers without starting FFmpeg', async () => {
@@ -59,13 +57,10 @@ describe('segmented rendition', () => {
   it('breaks the connection when FFmpeg ends before what the list says', async () => {
     const source = await hls('fmp4');
     const read = async (minSeconds: number, cut: number) => {
-      const readFrom = (seconds: number) => {
-        const run = source.readFrom(seconds);
-        // A box that extends to the end takes in what follows.
-        const stream = run.stream.map((bytes: Buffer) => (bytes.indexOf('moof') > 0 && cut-- === 0 ? TO_END : bytes));
-        return { ...run, stream };
-      };
-      return sendRequest(await start({ ...source, minSeconds, readFrom })).then(
+      // A box that extends to the end takes in what follows.
+      const cutAt = (bytes: Buffer) => (bytes.indexOf('moof') > 0 && cut-- === 0 ? TO_END : bytes);
+      const readAll = () => source.readAll().map(cutAt);
+      return sendRequest(await start({ ...source, minSeconds, readAll })).then(
         ({ status }) => status,
         () => 'broken',
       );
@@ -86,10 +81,9 @@ describe('segmented rendition with EXT-X-GAP', () => {
     return {
       needsRemux: true,
       size: undefined,
-      isSeekable: true,
       durationSeconds: 37.5,
       gapSeconds: 17.5,
-      readFrom: () => ({ stream: fileSource(bytes).read(0), startSeconds: 0 }),
+      readAll: () => fileSource(bytes).read(0),
       close: () => undefined,
     };
   };

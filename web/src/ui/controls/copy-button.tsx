@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { usePage } from '../context.ts';
-import { Icon } from './icons.tsx';
+import { Button } from './button.tsx';
 
 export interface CopyButtonProps {
   readonly text: string;
@@ -14,9 +14,7 @@ export const CopyButton = ({ text, label, name }: CopyButtonProps) => {
   const { texts, announcement } = usePage();
   const { t } = texts;
   const [result, setResult] = useState<'copied' | 'refused'>();
-  useEffect(() => {
-    setResult(undefined);
-  }, [text]);
+  useEffect(() => setResult(undefined), [text]);
   useEffect(() => {
     if (result !== 'copied') return;
     const timer = setTimeout(() => setResult(undefined), 2500);
@@ -35,15 +33,9 @@ export const CopyButton = ({ text, label, name }: CopyButtonProps) => {
   const isCopied = result === 'copied';
   return (
     <>
-      <button
-        type="button"
-        class={label ? 'button plain small' : 'button plain small square'}
-        aria-label={name}
-        onClick={copy}
-      >
-        <Icon name={isCopied ? 'check' : 'copy'} />
+      <Button icon={isCopied ? 'check' : 'copy'} name={name} onClick={copy}>
         {label && (isCopied ? t('action.copied') : label)}
-      </button>
+      </Button>
       {result === 'refused' && label && (
         <label class="manual-copy">
           {t('action.notCopied')}

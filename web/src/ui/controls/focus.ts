@@ -10,9 +10,6 @@ const moveFocus = (element: Element | null | undefined): void => {
 export const moveFocusFromRow = (row: Element | null): void =>
   moveFocus(row?.nextElementSibling ?? row?.previousElementSibling ?? row?.closest('main'));
 
-/** Moves the focus from a section about to be removed to the page. */
-export const moveFocusFromSection = (part: Element | null): void => moveFocus(part?.closest('main'));
-
 /**
  * Moves the focus when this rendering removes the focused element of a container. It would fall to the body, and
  * keyboard navigation would start from the top.

@@ -1,6 +1,7 @@
+export { Button } from './button.tsx';
 export { CopyButton } from './copy-button.tsx';
 export { Cover } from './cover.tsx';
-export { moveFocusFromRow, moveFocusFromSection, useFocusFallback } from './focus.ts';
+export { moveFocusFromRow, useFocusFallback } from './focus.ts';
 export { Icon, type IconName } from './icons.tsx';
 export { NextTry } from './next-try.tsx';
 export { Select } from './select.tsx';

@@ -10,10 +10,11 @@ export const NextTry = ({ waiting }: { readonly waiting: Waiting }) => {
   const { texts, format } = usePage();
   const seconds = useCountdown(waiting);
   if (seconds === 0) return null;
+  const { reason } = waiting;
   return (
     <span class="figures">
-      {waiting.reason === 'delayed'
-        ? texts.t('waiting.starts', { count: seconds })
+      {reason === 'delayed' || reason === 'maintenance'
+        ? texts.t(reason === 'delayed' ? 'waiting.starts' : 'waiting.looks', { count: seconds })
         : seconds < MINUTE_SECONDS
           ? texts.t('waiting.next', { count: seconds })
           : texts.t('waiting.nextIn', { duration: format.duration(seconds) })}

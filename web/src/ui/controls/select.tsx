@@ -1,5 +1,3 @@
-import { Icon } from './icons.tsx';
-
 export interface SelectProps<T extends string> {
   readonly label: string;
   readonly value: T;
@@ -15,16 +13,17 @@ export function Select<T extends string>({ label, value, options, nameOf, langua
   return (
     <label class="labelled-control">
       {label}
-      <span class="select">
-        <select value={value} onChange={({ currentTarget }) => onChange(options[currentTarget.selectedIndex] ?? value)}>
-          {options.map((option) => (
-            <option key={option} value={option} lang={languageOf?.(option)}>
-              {nameOf(option)}
-            </option>
-          ))}
-        </select>
-        <Icon name="all" />
-      </span>
+      <select
+        class="select"
+        value={value}
+        onChange={({ currentTarget }) => onChange(options[currentTarget.selectedIndex] ?? value)}
+      >
+        {options.map((option) => (
+          <option key={option} value={option} lang={languageOf?.(option)}>
+            {nameOf(option)}
+          </option>
+        ))}
+      </select>
     </label>
   );
 }

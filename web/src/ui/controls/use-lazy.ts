@@ -1,5 +1,6 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { usePage } from '../context.ts';
+import { useLoaded } from './use-loaded.ts';
 
 export interface Lazy<T> {
   readonly loaded?: T;
@@ -10,17 +11,13 @@ export interface Lazy<T> {
 
 /** Loads a module's part, and the texts of such parts, once it is wanted, and again when that becomes true after a failure. @param load calls `import()` */
 export function useLazy<T>(load: () => Promise<T>, isWanted = true): Lazy<T> {
-  const [state, setState] = useState<{ loaded?: T; error?: unknown }>({});
   const { texts } = usePage();
-  const start = () => {
-    setState({});
+  const [attempt, setAttempt] = useState(0);
+  const start = () =>
     Promise.all([load(), texts.loadLazy()]).then(
-      ([loaded]) => setState({ loaded }),
-      (error) => setState({ error }),
+      ([loaded]) => ({ loaded }),
+      (error) => ({ error }),
     );
-  };
-  useEffect(() => {
-    if (isWanted && !state.loaded) start();
-  }, [isWanted]);
-  return { ...state, retry: start };
+  const state = useLoaded<Omit<Lazy<T>, 'retry'>>(() => (isWanted ? start() : undefined), [isWanted, attempt]);
+  return { ...state, retry: () => setAttempt(attempt + 1) };
 }

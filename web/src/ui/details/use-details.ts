@@ -1,22 +1,21 @@
 import { useState } from 'preact/hooks';
-import { type Api, ApiFailure } from '../../api/index.ts';
+import { type Api, ApiFailure, type AudioVersion, type Segment, type SubtitleInformation } from '../../api/index.ts';
 import { createTtlCache, type Format, type Texts } from '../../lib/index.ts';
-import { ALL_LANGUAGES, type AudioVersion, type Choice, languageName, type Segment } from '../../renditions/index.ts';
+import { ALL_LANGUAGES, type Choice, languageName } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { useLoaded } from '../controls/index.ts';
-import { type LoadedDetails, loadDetails, loadSegments, type SubtitleInformation } from './media-details.ts';
+import { type LoadedDetails, loadDetails, loadSponsors } from './media-details.ts';
 
 /** Shared by the player and the result: each item is asked for once. */
 const recent = createTtlCache<Promise<LoadedDetails>>({ maxEntries: 20, ttlMs: 600_000 });
 
 function detailsOf(api: Api, link: string): Promise<LoadedDetails> {
-  const key = `${api.base} ${link}`;
-  const known = recent.get(key);
+  const known = recent.get(link);
   if (known) return known;
   const loading = loadDetails(api, link);
-  recent.put(key, loading);
+  recent.put(link, loading);
   // A failure is not kept: the next request may succeed.
-  loading.catch(() => recent.delete(key));
+  loading.catch(() => recent.delete(link));
   return loading;
 }
 
@@ -42,10 +41,10 @@ export function useDetails(link: string | null, isWanted: boolean): DetailsState
   return { ...state, retry: () => setAttempt(attempt + 1) };
 }
 
-/** The segments of an item; none while they are not known, or cannot be read: to leave them out is an extra. */
-export function useSegments({ segmentsKey }: Partial<LoadedDetails> = {}): readonly Segment[] {
+/** The sponsors of an item; none while they are not known, or cannot be read: to leave them out is an extra. */
+export function useSponsors({ segmentsKey }: Partial<LoadedDetails> = {}): readonly Segment[] {
   const { api } = usePage();
-  return useLoaded(() => (segmentsKey ? loadSegments(api, segmentsKey) : undefined), [api, segmentsKey]) ?? [];
+  return useLoaded(() => (segmentsKey ? loadSponsors(api, segmentsKey) : undefined), [api, segmentsKey]) ?? [];
 }
 
 /** The size of a choice, marked where it is an estimate; undefined while it is not known. */
@@ -73,13 +72,11 @@ export function subtitleName(
   return isAutomatic ? t('details.automatic', { language: text }) : text;
 }
 
-/** `original sound`, `German (dubbed)`, `all languages`. @param hasDubs what is not dubbed is the original, then */
-export function versionName(version: AudioVersion | undefined, hasDubs: boolean, { t, locale }: Texts): string {
-  const { language, isOriginal = true, isDubbed, isDescriptive, isDrc } = version ?? {};
+/** `English`, `German (dubbed)`, `all languages`; `original sound` where nothing names its language. */
+export function versionName(version: AudioVersion | undefined, { t, locale }: Texts): string {
+  const { language, isDubbed, isDescriptive, isDrc } = version ?? {};
   if (language === ALL_LANGUAGES) return t('version.all');
-  const isPlain = isOriginal || (!isDubbed && (hasDubs || !language));
-  if (isPlain && !isDescriptive && !isDrc) return t('version.original');
   const kind = isDescriptive ? 'descriptive' : isDrc ? 'drc' : isDubbed ? 'dubbed' : undefined;
-  const name = language ? languageName(language, locale) : t('choices.audio');
+  const name = language ? languageName(language, locale) : t(kind ? 'choices.audio' : 'version.original');
   return kind ? t(`version.${kind}`, { language: name }) : name;
 }

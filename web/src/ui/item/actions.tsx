@@ -1,8 +1,8 @@
 import type { HistoryItem } from '../../lib/index.ts';
 import type { Choice } from '../../renditions/index.ts';
 import { useObservable, usePage } from '../context.ts';
-import { CopyButton, Icon } from '../controls/index.ts';
-import { DownloadButton } from './download-button.tsx';
+import { Button, CopyButton } from '../controls/index.ts';
+import { sizeName } from '../details/index.ts';
 import { DownloadNote } from './download-note.tsx';
 import { ShareButton } from './share-button.tsx';
 
@@ -13,36 +13,56 @@ export interface ActionsProps {
   readonly onWithoutSubtitles: () => void;
 }
 
+const LOOKS = {
+  opening: { icon: 'download', text: 'downloads.connecting' },
+  failed: { icon: 'retry', text: 'action.failed' },
+} as const;
+
 /** Actions of the selected rendition. */
 export const Actions = ({ choice, item, onPlay, onWithoutSubtitles }: ActionsProps) => {
-  const { texts, api, downloads } = usePage();
+  const { texts, format, api, downloads } = usePage();
   const { t } = texts;
-  const file = downloads.fileOf(choice);
-  const state = useObservable(downloads.states).get(file.url);
+  const { label, container } = choice;
+  const url = downloads.urlOf(choice);
+  const state = useObservable(downloads.states).get(url);
+  const look = state && state.phase !== 'started' ? LOOKS[state.phase] : undefined;
+  const size = look ? undefined : sizeName(choice, texts, format);
   const dropSubtitles = () => {
     onWithoutSubtitles();
-    void downloads.start(downloads.fileOf({ ...choice, subtitles: undefined }), item);
+    void downloads.start(downloads.urlOf({ ...choice, subtitles: undefined }), item);
   };
   return (
     <>
       <div class="actions">
-        <DownloadButton choice={choice} item={item} />
-        <button
-          type="button"
-          class="button square"
-          aria-label={t('action.play')}
-          title={t('action.play')}
-          onClick={onPlay}
+        {/* One button for all of it, so that it keeps the focus. */}
+        <Button
+          look={`primary ${state?.phase ?? ''}`}
+          icon={look?.icon ?? 'download'}
+          aria-disabled={state?.phase === 'opening'}
+          onClick={() => void downloads.start(url, item)}
         >
-          <Icon name="play" />
-        </button>
+          <span>
+            {look ? t(look.text) : t(state ? 'action.downloadAgain' : 'action.downloadNamed', { label })}
+            {size && (
+              <span class="size">
+                {' · '}
+                <bdi>{size}</bdi>
+              </span>
+            )}
+          </span>
+          {look ? (
+            <span class="visually-hidden">{label}</span>
+          ) : (
+            container !== label && <span class="visually-hidden">{container}</span>
+          )}
+        </Button>
+        <Button look="" icon="play" name={t('action.play')} onClick={onPlay} />
       </div>
-      <DownloadNote url={file.url} link={item.link} />
+      <DownloadNote url={url} link={item.link} />
       {choice.subtitles && state?.phase === 'failed' && (
-        <button type="button" class="button plain small" onClick={dropSubtitles}>
-          <Icon name="download" />
+        <Button icon="download" onClick={dropSubtitles}>
           {t('action.withoutSubtitles')}
-        </button>
+        </Button>
       )}
       <div class="row actions-more">
         <CopyButton text={api.streamUrl(choice.rendition, choice)} label={t('action.copyLink')} />

@@ -1,5 +1,5 @@
 import { useObservable, usePage } from '../context.ts';
-import { NextTry } from '../controls/index.ts';
+import { Button, NextTry } from '../controls/index.ts';
 import { failureText, streamFailureText } from '../failure-text.ts';
 
 export interface DownloadNoteProps {
@@ -31,9 +31,7 @@ export const DownloadNote = ({ url, link }: DownloadNoteProps) => {
       {waiting && (
         <p>
           <NextTry waiting={waiting} />{' '}
-          <button type="button" class="button plain small" onClick={() => url && downloads.cancel(url)}>
-            {t('waiting.stop')}
-          </button>
+          <Button onClick={() => url && downloads.cancel(url)}>{t('action.cancel')}</Button>
         </p>
       )}
     </div>

@@ -1,33 +1,31 @@
 import '../../styles/choices.css';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { MediaInformation } from '../../api/index.ts';
+import type { AudioVersion, MediaInformation, SubtitleInformation } from '../../api/index.ts';
 import {
-  type AudioVersion,
   type Choice,
+  changed,
   choicesOf,
-  clipOf,
+  clipFrom,
   type FormatPreference,
   holdsSubtitles,
   isClippable,
   isSkippable,
   languageChange,
   preferenceOf,
-  SEGMENT_CATEGORIES,
   secondsOfSegments,
   selectPreferred,
-  withExtras,
-  withoutSegments,
 } from '../../renditions/index.ts';
 import { useObservable, usePage } from '../context.ts';
 import { Icon, useCountdown } from '../controls/index.ts';
-import { type SubtitleInformation, useDetails, useSegments, versionName } from '../details/index.ts';
+import { useDetails, useSponsors, versionName } from '../details/index.ts';
 import { isRangeDoubtful, useRanges } from '../ranges/index.ts';
 import { Actions } from './actions.tsx';
 import { ChoiceList } from './choice-list.tsx';
-import { DetailsButton } from './details-button.tsx';
+import { Disclosure } from './disclosure.tsx';
+import { ItemDetails } from './item-details.tsx';
 import { LiveNote } from './live-note.tsx';
 import { MediaStage } from './media-stage.tsx';
-import { Sentence } from './sentence.tsx';
+import { Extras, Sentence } from './sentence.tsx';
 
 export interface ItemProps {
   readonly item: MediaInformation;
@@ -36,7 +34,7 @@ export interface ItemProps {
   /** Plays the selected rendition at once. */
   readonly startsPlaying?: boolean;
   /** One-based place in a playlist and its length. */
-  readonly place?: { readonly number: number; readonly count: number };
+  readonly place?: { readonly number: number; readonly count: number } | undefined;
 }
 
 /** The first of each language: by people before automatic ones, as the service embeds them. */
@@ -44,8 +42,6 @@ const oneByLanguage = (subtitles: readonly SubtitleInformation[]): readonly Subt
   [...subtitles]
     .sort((a, b) => Number(a.isAutomatic) - Number(b.isAutomatic))
     .filter(({ language }, index, all) => all.findIndex((other) => other.language === language) === index);
-
-const hasRenditions = ({ video, audio }: MediaInformation): boolean => Boolean(video ?? audio);
 
 /** One item: metadata, renditions and actions. */
 export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
@@ -57,53 +53,44 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
   const [wish, setWish] = useState(() => formats.get());
   const [selectedId, setSelectedId] = useState<string>();
   // From the resolve that the service has stored; the result does not wait for it.
-  const { details } = useDetails(item.requestedUrl, isNested ? selectedId !== undefined : hasRenditions(item));
-  const audio = details?.audio;
+  const { details } = useDetails(link, isNested ? selectedId !== undefined : Boolean(item.video ?? item.audio));
   const choices = useMemo(() => {
-    // With its language, the original as well: its file is told apart by it.
-    const nameOf = (version: AudioVersion) => versionName({ ...version, isOriginal: false }, false, texts);
-    return choicesOf(item, { place, audio, preference: formats.get(), words: { locale: texts.locale, nameOf } });
-  }, [item, audio, texts]);
-  const all = [...choices.video, ...choices.audio, ...choices.mp3];
+    const nameOf = (version: AudioVersion) => versionName(version, texts);
+    const known = details && { audio: details.audio, nameOf };
+    return choicesOf(item, { place, preference: formats.get(), details: known });
+  }, [item, details, texts]);
+  const all = [...choices.video, ...choices.audio];
   const chosen = all.find(({ id }) => id === selectedId) ?? choices.preselected;
   // Range support is requested after a choice, and where it is doubtful.
   const whole = useRanges(chosen, selectedId !== undefined || (chosen !== undefined && isRangeDoubtful(chosen)));
   const current = useObservable(playback.current);
   const playing = current && all.find(({ id }) => id === current.choice.id);
-  const durationSeconds = details?.isLive ? null : details?.durationSeconds;
-  const hasParts = whole !== undefined && Boolean(durationSeconds) && isClippable(whole);
+  const durationSeconds = (!details?.isLive && details?.durationSeconds) || undefined;
+  const hasParts = whole !== undefined && durationSeconds !== undefined && isClippable(whole);
   const clip = hasParts && playing ? current.clip : undefined;
-  const subtitles = whole && durationSeconds && holdsSubtitles(whole) ? details?.subtitles : [];
-  const byLanguage = oneByLanguage(subtitles ?? []);
+  const hasText = whole && durationSeconds !== undefined && holdsSubtitles(whole);
+  const byLanguage = oneByLanguage(hasText ? (details?.subtitles ?? []) : []);
   const embedded = byLanguage.find(({ language }) => language === wish?.subtitles)?.language;
-  const extended = whole && withExtras(whole, { hasTags: wish?.hasTags, subtitles: embedded });
-  const reported = useSegments(hasParts && isSkippable(whole) ? details : undefined);
-  const segments = SEGMENT_CATEGORIES.filter((name) => reported.some(({ category }) => category === name));
-  // What was left out of another item, of what this one has.
-  const skipped = segments.filter((name) => wish?.skip?.includes(name));
-  const isMarked = skipped.length === 0 && segments.length > 0 && wish?.isMarked === true;
-  const skippedSeconds = clip ? 0 : secondsOfSegments(reported, skipped);
-  const share = 1 - skippedSeconds / (durationSeconds || 1);
+  const extended = whole && embedded ? changed(whole, { subtitles: embedded }) : whole;
+  const sponsors = useSponsors(hasParts && isSkippable(whole) ? details : undefined);
+  const skippedSeconds = !clip && wish?.skipsSponsors ? secondsOfSegments(sponsors) : 0;
+  const sentSeconds = clip ? clip.endSeconds - clip.startSeconds : (durationSeconds ?? 0) - skippedSeconds;
   const selected =
-    extended &&
-    (clip
-      ? clipOf(extended, clip, durationSeconds || clip.endSeconds)
-      : skippedSeconds > 0
-        ? withoutSegments(extended, skipped, share)
-        : isMarked
-          ? { ...extended, mark: segments, isSizeEstimate: true }
-          : extended);
+    extended && durationSeconds && (clip || skippedSeconds > 0)
+      ? changed(extended, clip ? { clip } : { skipsSponsors: true }, sentSeconds / durationSeconds)
+      : extended;
   const remember = (choice: Choice, more: Partial<FormatPreference> = {}) => {
     setSelectedId(choice.id);
     formats.set({ ...preferenceOf(choice), ...(whole && languageChange(choices, whole, choice)), ...more });
     setWish(formats.get());
   };
+  const startOnce = () => {
+    const url = selected && downloads.urlOf(selected);
+    if (url && downloads.states.get().get(url)?.phase !== 'started') void downloads.start(url, listed);
+  };
   useEffect(() => {
     if (isNested || !selected) return;
-    primaryAction.current = () => {
-      const file = downloads.fileOf(selected);
-      if (downloads.states.get().get(file.url)?.phase !== 'started') void downloads.start(file, listed);
-    };
+    primaryAction.current = startOnce;
     return () => {
       primaryAction.current = undefined;
     };
@@ -111,20 +98,21 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
   useEffect(() => {
     if (isNested || (startsDownload.current !== true && startsDownload.current !== link)) return;
     startsDownload.current = false;
-    if (selected) void downloads.start(downloads.fileOf(selected), listed);
+    startOnce();
   }, []);
   const play = (choice: Choice, startSeconds?: number) => {
     // Another format of the same item continues where the current one is.
     const position = playing && playing.id !== choice.id ? playback.media.current?.currentTime : undefined;
     const now = { startSeconds: startSeconds ?? position, clip: playing && current?.clip };
-    playback.current.set({ choice, title, author, coverUrl, link, isLive: details?.isLive, ...now });
+    playback.current.set({ choice, title, author, coverUrl, link, ...now });
   };
-  const toggleClip = (isClip: boolean) => {
-    if (!playing && whole && isClip) play(whole);
-    const { current: started } = playback;
-    const part = { startSeconds: 0, endSeconds: Math.ceil(durationSeconds ?? 0) };
+  const toggleClip = () => {
+    if (!playing && whole) play(whole);
+    const { current: started, media } = playback;
     const playingNow = started.get();
-    if (playingNow) started.set({ ...playingNow, clip: isClip ? (playingNow.clip ?? part) : undefined });
+    if (!playingNow) return;
+    const position = playing ? (media.current?.currentTime ?? 0) : 0;
+    started.set({ ...playingNow, clip: clip ? undefined : clipFrom(position, durationSeconds ?? 0) });
   };
   const seek = (seconds: number) => {
     const { current: media } = playback.media;
@@ -141,22 +129,28 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
       <div>
         <MediaStage
           title={title}
-          coverUrl={item.coverUrl}
+          coverUrl={coverUrl}
           durationSeconds={details?.durationSeconds && details.durationSeconds - skippedSeconds}
           isLive={details?.isLive}
-          isAudio={(playing?.element ?? (choices.video.length === 0 ? 'audio' : 'video')) === 'audio'}
+          isAudio={(playing?.group ?? (choices.video.length === 0 ? 'audio' : 'video')) === 'audio'}
           isPlaying={playing !== undefined}
           onPlay={whole && (() => play(whole))}
         />
-        {!isNested && <ItemHead title={title} author={item.author} link={item.requestedUrl} />}
-        {item.requestedUrl && (
-          <DetailsButton
-            link={item.requestedUrl}
-            coverKey={all[0]?.rendition.key ?? null}
-            onSeek={selected && selected.canSeek !== false ? seek : undefined}
-            choice={hasParts ? extended : undefined}
-            item={listed}
-          />
+        {!isNested && <ItemHead title={title} author={author} link={link} />}
+        {link && (
+          <div class="details">
+            <Disclosure title={t('details.title')}>
+              {() => (
+                <ItemDetails
+                  link={link}
+                  coverKey={all[0]?.rendition.key ?? null}
+                  onSeek={selected && selected.canSeek !== false ? seek : undefined}
+                  choice={hasParts ? extended : undefined}
+                  item={listed}
+                />
+              )}
+            </Disclosure>
+          </div>
         )}
       </div>
       <div class="panel download-panel">
@@ -164,19 +158,15 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
           <>
             <Sentence
               choices={choices}
-              wish={wish}
-              embedded={embedded}
-              clip={clip}
-              segments={segments}
-              skipped={skipped}
-              isMarked={isMarked}
               selected={whole}
-              subtitles={byLanguage}
               onSelect={remember}
-              onSelectGroup={(group) => {
-                const choice = selectPreferred(choices, { ...wish, group });
-                if (choice) remember(choice);
-              }}
+              onSelectGroup={(group) => remember(selectPreferred(choices, { ...wish, group }) ?? whole)}
+            />
+            <Extras
+              subtitles={byLanguage}
+              embedded={embedded}
+              isClip={clip !== undefined}
+              isSkipping={sponsors.length > 0 ? wish?.skipsSponsors === true : undefined}
               onWish={(more) => remember(whole, more)}
               onClip={hasParts ? toggleClip : undefined}
             />
@@ -224,27 +214,18 @@ interface ItemHeadProps {
   readonly link: string | null;
 }
 
-const ItemHead = ({ title, author, link }: ItemHeadProps) => {
-  const host = hostOf(link);
-  return (
-    <div class="item-head">
-      <h2 dir="auto">{title}</h2>
-      <p class="byline">
-        {author && <bdi>{author}</bdi>}
-        {host && (
-          <span>
-            <a href={link ?? undefined} target="_blank" rel="noreferrer" dir="ltr">
-              {host}
-            </a>
-          </span>
-        )}
-      </p>
-    </div>
-  );
-};
-
-/** Host of a web link; undefined for other schemes. */
-const hostOf = (link: string | null): string | undefined => {
-  const url = link ? URL.parse(link) : null;
-  return url && /^https?:$/.test(url.protocol) ? url.host : undefined;
-};
+const ItemHead = ({ title, author, link }: ItemHeadProps) => (
+  <div class="item-head">
+    <h2 dir="auto">{title}</h2>
+    <p class="byline">
+      {author && <bdi>{author}</bdi>}
+      {link && (
+        <span>
+          <a href={link} target="_blank" rel="noreferrer" dir="ltr">
+            {URL.parse(link)?.host}
+          </a>
+        </span>
+      )}
+    </p>
+  </div>
+);

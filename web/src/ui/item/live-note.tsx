@@ -1,7 +1,7 @@
 import type { HistoryItem } from '../../lib/index.ts';
 import type { Choice } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
-import { Icon } from '../controls/index.ts';
+import { Button, Icon } from '../controls/index.ts';
 import { DownloadNote } from './download-note.tsx';
 
 export interface LiveNoteProps {
@@ -15,18 +15,17 @@ const LAST_SECONDS = 300;
 export const LiveNote = ({ choice, item }: LiveNoteProps) => {
   const { texts, format, downloads } = usePage();
   const { t } = texts;
-  const file = downloads.fileOf({ ...choice, lastSeconds: LAST_SECONDS });
+  const url = downloads.urlOf({ ...choice, lastSeconds: LAST_SECONDS });
   return (
     <>
       <p class="note">
         <Icon name="clock" />
         {t('live.note')}
       </p>
-      <button type="button" class="button plain small" onClick={() => void downloads.start(file, item)}>
-        <Icon name="download" />
+      <Button icon="download" onClick={() => void downloads.start(url, item)}>
         {t('live.last', { duration: format.duration(LAST_SECONDS) })}
-      </button>
-      <DownloadNote url={file.url} link={item.link} />
+      </Button>
+      <DownloadNote url={url} link={item.link} />
     </>
   );
 };

@@ -40,7 +40,7 @@ export const MediaStage = (props: MediaStageProps) => {
   if (isPlaying) return <div class={isAudio ? 'player-slot audio' : 'player-slot'} ref={slot} />;
   return (
     <div class={coverUrl ? 'media-stage' : 'media-stage bare'}>
-      <Cover url={coverUrl} fallback={isAudio ? 'music' : 'cover'} isWhole={isAudio} />
+      <Cover url={coverUrl} fallback={isAudio ? 'music' : 'cover'} />
       {onPlay && (
         <button
           ref={play}

@@ -1,9 +1,9 @@
 import { useId, useState } from 'preact/hooks';
 import type { Api } from '../../api/index.ts';
-import { shareableLocation } from '../../lib/index.ts';
+import { pagePath, shareableLocation } from '../../lib/index.ts';
 import { type Choice, preferenceOf, qualityOf } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
-import { CopyButton, Icon, useLoaded } from '../controls/index.ts';
+import { Button, CopyButton, useLoaded } from '../controls/index.ts';
 
 export interface ShareButtonProps {
   readonly link: string;
@@ -19,7 +19,7 @@ export const ShareButton = ({ link, title, choice }: ShareButtonProps) => {
   /** Null: other devices cannot open the page. Undefined: not known yet. */
   const [base, setBase] = useState<string | null>();
   const id = useId();
-  const location = shareableLocation(link, qualityOf(preferenceOf(choice)));
+  const location = shareableLocation([link], qualityOf(preferenceOf(choice)), '');
   const share = async () => {
     const found = base === undefined ? await reachableBase(api) : base;
     setBase(found);
@@ -29,16 +29,9 @@ export const ShareButton = ({ link, title, choice }: ShareButtonProps) => {
   };
   return (
     <>
-      <button
-        type="button"
-        class="button plain small"
-        aria-expanded={isOpen}
-        aria-controls={id}
-        onClick={() => void share()}
-      >
-        <Icon name="share" />
+      <Button icon="share" aria-expanded={isOpen} aria-controls={id} onClick={() => void share()}>
         {t('action.share')}
-      </button>
+      </Button>
       <div id={id} class="row share-panel" hidden={!isOpen}>
         {isOpen && base === null && <p role="status">{t('share.none')}</p>}
         {isOpen && base && (
@@ -58,9 +51,9 @@ const isOwnName = (base: string): boolean =>
 
 /** Where other devices open the page: here, or where the instance says; null where they cannot. */
 async function reachableBase(api: Api): Promise<string | null> {
-  if (!isOwnName(location.origin)) return location.origin;
+  if (!isOwnName(location.origin)) return location.origin + pagePath();
   const { publicUrl } = await api.getAppInfo().catch(() => ({ publicUrl: undefined }));
-  return publicUrl && !isOwnName(publicUrl) ? new URL(publicUrl).origin : null;
+  return publicUrl && !isOwnName(publicUrl) ? publicUrl.replace(/\/$/, '') : null;
 }
 
 const hasShareSheet = (): boolean => 'share' in navigator && matchMedia('(pointer: coarse)').matches;

@@ -4,17 +4,12 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { PageContext, useObservable, usePage } from '../context.ts';
 import { Player } from './player.tsx';
 
-export interface PlayerHostProps {
-  /** Opens the page that is being played. */
-  readonly onOpen: (link: string) => void;
-}
-
 /**
  * The player of the page, in the stage of the result or docked to the edge of the window. It is rendered into an element
  * of its own that moves between the two: a media element that is moved within one task keeps playing (HTML standard,
  * removing steps of media elements).
  */
-export const PlayerHost = ({ onOpen }: PlayerHostProps) => {
+export const PlayerHost = () => {
   const page = usePage();
   const { current, stage } = page.playback;
   const playback = useObservable(current);
@@ -36,7 +31,7 @@ export const PlayerHost = ({ onOpen }: PlayerHostProps) => {
     const { t } = page.texts;
     render(
       <PageContext.Provider value={page}>
-        {playback && <Player key={playback.choice.id} playback={playback} isMini={isDocked} onOpen={onOpen} />}
+        {playback && <Player key={playback.choice.id} playback={playback} isMini={isDocked} />}
       </PageContext.Provider>,
       root.current,
     );

@@ -1,14 +1,11 @@
 import type { ApiFailure, Waiting } from '../../api/index.ts';
 import type { Texts } from '../../lib/index.ts';
 import { usePage } from '../context.ts';
-import { Icon, NextTry } from '../controls/index.ts';
-import { streamFailureText } from '../failure-text.ts';
+import { Button, NextTry } from '../controls/index.ts';
+import { type FailureText, streamFailureText } from '../failure-text.ts';
 
 /** Why nothing plays. */
-export type PlaybackProblem =
-  | { readonly kind: 'waiting'; readonly waiting: Waiting }
-  | { readonly kind: 'failed'; readonly failure: ApiFailure }
-  | { readonly kind: 'unsupported' | 'interrupted' };
+export type PlaybackProblem = Waiting | ApiFailure | 'unsupported' | 'interrupted';
 
 export interface PlayerMessageProps {
   readonly problem: PlaybackProblem;
@@ -18,10 +15,9 @@ export interface PlayerMessageProps {
 }
 
 /** Explains over the player why nothing plays. */
-export const PlayerMessage = (props: PlayerMessageProps) => {
-  const { problem, onRetry } = props;
+export const PlayerMessage = ({ problem, link, onRetry }: PlayerMessageProps) => {
   const { texts } = usePage();
-  const { title, what } = textOf(texts, props);
+  const { title, what } = textOf(texts, problem, link);
   return (
     <div class="player-message">
       <div role="alert">
@@ -30,26 +26,20 @@ export const PlayerMessage = (props: PlayerMessageProps) => {
         </p>
         {what && <p>{what}</p>}
       </div>
-      {problem.kind === 'waiting' && <NextTry waiting={problem.waiting} />}
-      {(problem.kind === 'failed' || problem.kind === 'interrupted') && (
-        <button type="button" class="button small" onClick={onRetry}>
-          <Icon name="retry" />
+      {isWaiting(problem) && <NextTry waiting={problem} />}
+      {!isWaiting(problem) && problem !== 'unsupported' && (
+        <Button look="small" icon="retry" onClick={onRetry}>
           {texts.t('action.retry')}
-        </button>
+        </Button>
       )}
     </div>
   );
 };
 
-function textOf(texts: Texts, { problem, link }: PlayerMessageProps): { title: string; what?: string } {
-  switch (problem.kind) {
-    case 'waiting': {
-      const { reason } = problem.waiting;
-      return { title: texts.t(`waiting.${reason}`), what: texts.t(`waiting.${reason}.what`) };
-    }
-    case 'failed':
-      return streamFailureText(texts, problem.failure, link ?? undefined);
-    default:
-      return { title: texts.t(`player.${problem.kind}`) };
-  }
+const isWaiting = (problem: PlaybackProblem): problem is Waiting => typeof problem === 'object' && 'reason' in problem;
+
+function textOf(texts: Texts, problem: PlaybackProblem, link: string | null): Partial<FailureText> {
+  if (typeof problem === 'string') return { title: texts.t(`player.${problem}`) };
+  if (!isWaiting(problem)) return streamFailureText(texts, problem, link ?? undefined);
+  return { title: texts.t(`waiting.${problem.reason}`), what: texts.t(`waiting.${problem.reason}.what`) };
 }

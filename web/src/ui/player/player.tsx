@@ -1,64 +1,67 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { untilStreamable } from '../../api/index.ts';
-import { isClippable } from '../../renditions/index.ts';
+import { type MediaDetails, untilStreamable } from '../../api/index.ts';
+import { shareableLocation } from '../../lib/index.ts';
+import { ALL_LANGUAGES } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
-import { Cover, Icon } from '../controls/index.ts';
-import { type Chapter, subtitleName, useDetails } from '../details/index.ts';
+import { Button, Cover, Select } from '../controls/index.ts';
+import { subtitleName, useDetails } from '../details/index.ts';
 import type { Playback } from '../playback.ts';
 import { isRangeDoubtful, playbackUrl, useRanges } from '../ranges/index.ts';
 import { toFailure } from '../session.ts';
-import { ChapterMenu } from './chapter-menu.tsx';
 import { type PlaybackProblem, PlayerMessage } from './player-message.tsx';
 import { Trimmer } from './trimmer.tsx';
-import { useMediaSession } from './use-media-session.ts';
-import { useMediaState } from './use-media-state.ts';
+import { playsHls, useHls } from './use-hls.ts';
 
 export interface PlayerProps {
   readonly playback: Playback;
   /** Docked to the edge of the window. */
   readonly isMini: boolean;
-  readonly onOpen: (link: string) => void;
 }
 
 /** Seconds before the newest media where going back begins. */
 const BACK_SECONDS = 30;
 
-/** In the place of those that are not known. */
-const NO_CHAPTERS: readonly Chapter[] = [];
-
-/** Whether the browser itself plays HLS. */
-const playsHls = () => document.createElement('video').canPlayType('application/vnd.apple.mpegurl') !== '';
+/** Whether only what was received can be played: an element says so once it has the length. */
+const isUnseekable = ({ duration, seekable }: HTMLMediaElement): boolean =>
+  duration === Number.POSITIVE_INFINITY || (seekable.length > 0 && seekable.end(seekable.length - 1) < duration - 1);
 
 /** Plays one choice by the browser's own controls, with the chapters and the part to download beside them. */
-export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
-  const { api, texts, playback: player } = usePage();
+export const Player = ({ playback, isMini }: PlayerProps) => {
+  const { api, texts, format, playback: player } = usePage();
   const { t } = texts;
-  const { title, coverUrl, link, startSeconds = 0 } = playback;
-  const { key, convertTo } = playback.choice.rendition;
-  // A browser that plays HLS itself seeks in what a live stream holds.
-  const mayGoBack = playback.isLive === true && key !== undefined && !convertTo && playsHls();
-  const [isHeld, setHeld] = useState(false);
-  const choice = useRanges(playback.choice, isRangeDoubtful(playback.choice));
-  const url = isHeld && key ? api.heldUrl(key) : playbackUrl(api, choice);
-  const isVideo = choice.element === 'video';
+  const { title, author, coverUrl, link, startSeconds = 0 } = playback;
+  const choice = useRanges(playback.choice, playback.choice.canSeek !== true && isRangeDoubtful(playback.choice));
+  const { key, convertTo } = choice.rendition;
+  const { details } = useDetails(link, true);
+  const isLive = details?.isLive === true;
+  const hasHls = key !== undefined && key !== null && !convertTo;
+  /** What is played instead of the file: what a live stream holds, or a recording that the browser does not play as a file. */
+  const [hls, setHls] = useState<'held' | 'master'>();
+  const isHeld = hls === 'held';
+  const language = choice.audio === ALL_LANGUAGES ? undefined : choice.audio;
+  const url = hls && hasHls ? api.hlsUrl(key, hls, language) : playbackUrl(api, choice);
+  const isByLibrary = hls !== undefined && !playsHls();
+  const [attempt, setAttempt] = useState(0);
+  const isVideo = choice.group === 'video';
   const media = useRef<HTMLVideoElement & HTMLAudioElement>(null);
-  const state = useMediaState(media);
-  const canSeek = isHeld || (choice.canSeek !== false && state.durationSeconds !== Number.POSITIVE_INFINITY);
+  const [, redraw] = useState({});
+  const { paused = true, currentTime = 0, duration = Number.NaN } = media.current ?? {};
+  const canSeek = hls !== undefined || (choice.canSeek !== false && !(media.current && isUnseekable(media.current)));
   /** Of the video's width to its height, once it is known. */
   const [ratio, setRatio] = useState<number>();
   const [problem, setProblem] = useState<PlaybackProblem>();
   const asking = useRef<AbortController>(null);
   const hasAsked = useRef(false);
   const couldNotSeek = useRef<string>(undefined);
-  const { details } = useDetails(link, canSeek);
-  const chapters = details?.chapters ?? NO_CHAPTERS;
+  const chapters = details?.chapters ?? [];
+  const chapter = chapters.findLastIndex(({ startSeconds: start }) => Math.floor(start) <= currentTime);
   const close = () => player.current.set(undefined);
 
   useEffect(() => {
     const { current } = media;
     // Before data is loaded, currentTime sets the default playback start position (HTML standard).
     if (current && startSeconds > 0) current.currentTime = startSeconds;
-  }, [playback.choice.id]);
+  }, [choice.id, hls]);
   useEffect(() => {
     const { current } = media;
     player.media.current = current;
@@ -68,14 +71,24 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
       if (player.media.current === current) player.media.current = null;
     };
   }, []);
-  useMediaSession(playback);
+  useEffect(() => {
+    // Browsers within apps may have none.
+    const { mediaSession } = navigator as Partial<Navigator>;
+    if (!mediaSession) return;
+    const artwork = coverUrl ? [{ src: coverUrl }] : [];
+    mediaSession.metadata = new MediaMetadata({ title, artist: author ?? '', artwork });
+    return () => {
+      mediaSession.metadata = null;
+    };
+  }, [title, author, coverUrl]);
 
   const again = () => {
     const { current } = media;
     if (!current) return;
     setProblem(undefined);
     const place = current.currentTime;
-    current.load();
+    if (isByLibrary) setAttempt(attempt + 1);
+    else current.load();
     if (canSeek) current.currentTime = place;
     // Autoplay may be blocked; the controls remain.
     current.play().catch(() => undefined);
@@ -84,23 +97,26 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
   const explain = async () => {
     // Not every live stream is held, and an earlier version of an instance has no such list.
     if (isHeld) {
-      setHeld(false);
+      setHls(undefined);
       return;
     }
     if (hasAsked.current) {
-      setProblem({ kind: media.current?.currentTime ? 'interrupted' : 'unsupported' });
+      if (currentTime >= 1) setProblem('interrupted');
+      else if (!hls && hasHls && !isLive) setHls('master');
+      else setProblem('unsupported');
       return;
     }
     asking.current = new AbortController();
     const { signal } = asking.current;
     try {
-      await untilStreamable(url, { signal, onWaiting: (waiting) => setProblem({ kind: 'waiting', waiting }) });
+      await untilStreamable(url, { signal, onWaiting: setProblem });
       hasAsked.current = true;
       again();
     } catch (error) {
-      if (!signal.aborted) setProblem({ kind: 'failed', failure: toFailure(error) });
+      if (!signal.aborted) setProblem(toFailure(error));
     }
   };
+  useHls(media, isByLibrary ? url : undefined, { attempt, onError: explain });
   const retry = () => {
     hasAsked.current = false;
     again();
@@ -117,23 +133,33 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
     else current?.pause();
   };
 
+  const update = () => redraw({});
   const common = {
     ref: media,
-    src: url,
+    src: isByLibrary ? undefined : url,
     controls: !isMini,
     autoplay: true,
     preload: 'metadata',
     tabIndex: 0,
     'aria-label': t('player.label', { title }),
-    onError: explain,
+    // Of HLS that the library plays, the library reports failures; the element has no address, which is no failure.
+    onError: isByLibrary ? undefined : explain,
     onLoadedMetadata: () => {
       const { current } = media;
       if (current?.videoHeight) setRatio(current.videoWidth / current.videoHeight);
+      // A file that the browser takes for endless, although its parts can be had.
+      if (current?.duration === Number.POSITIVE_INFINITY && choice.canSeek && hasHls && !hls && !isLive)
+        setHls('master');
       if (current && isHeld) current.currentTime = Math.max(0, current.duration - BACK_SECONDS);
     },
     onPlaying: () => {
       hasAsked.current = false;
     },
+    onPlay: update,
+    onPause: update,
+    onTimeUpdate: update,
+    onDurationChange: update,
+    onEmptied: update,
   } as const;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: Escape is a shortcut; the button beside it does the same.
@@ -147,11 +173,11 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
       >
         {isVideo ? (
           <video {...common} playsInline poster={coverUrl ?? undefined}>
-            <SubtitleTracks link={link} />
+            <SubtitleTracks subtitles={details?.subtitles ?? []} />
           </video>
         ) : (
           <>
-            <Cover url={coverUrl} fallback="music" isWhole />
+            <Cover url={coverUrl} fallback="music" />
             <audio {...common} />
           </>
         )}
@@ -159,14 +185,7 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
       </div>
       {isMini && (
         <p class="player-title">
-          <a
-            href={link ?? undefined}
-            dir="auto"
-            onClick={(event) => {
-              event.preventDefault();
-              if (link) onOpen(link);
-            }}
-          >
+          <a href={link ? shareableLocation([link]) : undefined} dir="auto">
             {title}
           </a>
           {problem && <span class="error-text">{t('player.stopped')}</span>}
@@ -174,40 +193,40 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
       )}
       <div class="row player-tools">
         {isMini && (
-          <button
-            type="button"
-            class="button plain small square"
-            aria-label={t(state.isPaused ? 'player.play' : 'player.pause')}
-            onClick={toggle}
-          >
-            <Icon name={state.isPaused ? 'play' : 'pause'} />
-          </button>
+          <Button icon={paused ? 'play' : 'pause'} name={t(paused ? 'player.play' : 'player.pause')} onClick={toggle} />
         )}
         {!isMini && !canSeek && <p class="muted">{t('player.noSeek')}</p>}
         {!isMini && canSeek && chapters.length > 1 && (
-          <ChapterMenu media={media} seconds={state.seconds} chapters={chapters} />
+          <Select
+            label={t('player.chapter')}
+            value={String(Math.max(chapter, 0))}
+            options={chapters.map((_, index) => String(index))}
+            nameOf={(index) => {
+              const { title: name = null, startSeconds: start = 0 } = chapters[Number(index)] ?? {};
+              return [format.clock(start), name].filter(Boolean).join(' ');
+            }}
+            onChange={(index) => {
+              if (media.current) media.current.currentTime = chapters[Number(index)]?.startSeconds ?? 0;
+            }}
+          />
         )}
-        {!isMini && mayGoBack && (
-          <button type="button" class="button plain small" onClick={() => setHeld(!isHeld)}>
+        {!isMini && isLive && hasHls && (
+          <Button onClick={() => setHls(isHeld ? undefined : 'held')}>
             {t(isHeld ? 'player.toLive' : 'player.goBack')}
-          </button>
+          </Button>
         )}
-        {!isMini && isClippable(choice) && Number.isFinite(state.durationSeconds) && (
-          <Trimmer playback={playback} media={media} durationSeconds={state.durationSeconds} />
+        {!isMini && playback.clip && Number.isFinite(duration) && (
+          <Trimmer playback={playback} clip={playback.clip} media={media} durationSeconds={duration} />
         )}
       </div>
-      <button type="button" class="button square small player-close" aria-label={t('player.close')} onClick={close}>
-        <Icon name="close" />
-      </button>
+      <Button look="small player-close" icon="close" name={t('player.close')} onClick={close} />
     </div>
   );
 };
 
 /** The subtitles of an item as tracks of its video, once they are known. Automatic ones come last. */
-const SubtitleTracks = ({ link }: { readonly link: string | null }) => {
+const SubtitleTracks = ({ subtitles }: Pick<MediaDetails, 'subtitles'>) => {
   const { api, texts } = usePage();
-  const { details } = useDetails(link, true);
-  const subtitles = details?.subtitles ?? [];
   const sorted = [...subtitles].sort((a, b) => Number(a.isAutomatic) - Number(b.isAutomatic));
   return sorted.map((subtitle) => (
     <track

@@ -1,14 +1,14 @@
 import '../../styles/trimmer.css';
 import type { RefObject } from 'preact';
-import { useId, useState } from 'preact/hooks';
+import { useEffect, useId, useState } from 'preact/hooks';
 import type { ClipTimes } from '../../api/index.ts';
 import { formatTime, parseTime } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
-import { Icon } from '../controls/index.ts';
 import type { Playback } from '../playback.ts';
 
 export interface TrimmerProps {
   readonly playback: Playback;
+  readonly clip: ClipTimes;
   /** The element that plays it. */
   readonly media: RefObject<HTMLMediaElement | null>;
   readonly durationSeconds: number;
@@ -16,22 +16,19 @@ export interface TrimmerProps {
 
 type End = keyof ClipTimes;
 const NAMES = { startSeconds: 'clip.start', endSeconds: 'clip.end' } as const;
+const EVENTS = ['play', 'timeupdate'];
 const ENDS = Object.keys(NAMES) as readonly End[];
 
 /** Selects the part of what is playing that is downloaded: two handles, and times beside them. */
-export const Trimmer = ({ playback, media, durationSeconds }: TrimmerProps) => {
+export const Trimmer = ({ playback, clip, media, durationSeconds }: TrimmerProps) => {
   const { texts, playback: player } = usePage();
   const { t } = texts;
   const id = useId();
   /** The end whose text is no time, or not between the other end and that of the media. */
   const [invalid, setInvalid] = useState<End>();
-  const { clip } = playback;
-  // A part may end later than the media.
-  const maxSeconds = Math.ceil(durationSeconds);
-  const whole = { startSeconds: 0, endSeconds: maxSeconds };
-  const set = (next: ClipTimes | undefined) => player.current.set({ ...playback, clip: next });
+  const maxSeconds = Math.max(1, Math.round(durationSeconds));
   const move = (end: End, seconds: number) => {
-    set({ ...whole, ...clip, [end]: seconds });
+    player.current.set({ ...playback, clip: { ...clip, [end]: seconds } });
     if (media.current) media.current.currentTime = Math.min(seconds, durationSeconds);
   };
   const drag = (end: End, handle: HTMLInputElement, { startSeconds, endSeconds }: ClipTimes) => {
@@ -43,71 +40,65 @@ export const Trimmer = ({ playback, media, durationSeconds }: TrimmerProps) => {
   };
   const enter = (end: End, text: string) => {
     const seconds = parseTime(text);
-    const next: ClipTimes = { ...whole, ...clip, [end]: seconds };
-    const isValid = seconds !== undefined && seconds <= maxSeconds && next.startSeconds < next.endSeconds;
+    const next: ClipTimes = { ...clip, [end]: seconds };
+    const isValid =
+      seconds !== undefined && seconds <= Math.max(maxSeconds, durationSeconds) && next.startSeconds < next.endSeconds;
     setInvalid(isValid ? undefined : end);
     if (isValid) move(end, seconds);
   };
+  // Plays the part alone, from its start again.
+  useEffect(() => {
+    const { current } = media;
+    const stay = ({ type }: Event) => {
+      if (!current || current.paused || current.currentTime < clip.endSeconds) return;
+      if (type === 'play') current.currentTime = clip.startSeconds;
+      else current.pause();
+    };
+    for (const event of EVENTS) current?.addEventListener(event, stay);
+    return () => {
+      for (const event of EVENTS) current?.removeEventListener(event, stay);
+    };
+  }, [clip]);
   const share = (seconds: number) => `${(100 * Math.min(seconds, maxSeconds)) / maxSeconds}%`;
   return (
     <div class="trimmer">
-      <button
-        type="button"
-        class="button plain small"
-        aria-expanded={clip !== undefined}
-        aria-controls={id}
-        onClick={() => set(clip ? undefined : whole)}
-      >
-        <Icon name="cut" />
-        {t('clip.open')}
-      </button>
-      <div id={id} hidden={!clip}>
-        {clip && (
-          <>
-            {/* Media run from left to right in every language. */}
-            <div
-              class="handles"
+      {/* Media run from left to right in every language. */}
+      <div class="handles" dir="ltr" style={{ '--start': share(clip.startSeconds), '--end': share(clip.endSeconds) }}>
+        {ENDS.map((end) => (
+          <input
+            key={end}
+            type="range"
+            min={0}
+            max={maxSeconds}
+            ref={showing(String(clip[end]))}
+            aria-label={t(NAMES[end])}
+            aria-valuetext={formatTime(clip[end])}
+            onInput={({ currentTarget }) => drag(end, currentTarget, clip)}
+          />
+        ))}
+      </div>
+      <div class="row times">
+        {ENDS.map((end) => (
+          <label key={end} class="labelled-control">
+            {t(NAMES[end])}
+            <input
+              type="text"
+              class="text-field figures"
               dir="ltr"
-              style={{ '--start': share(clip.startSeconds), '--end': share(clip.endSeconds) }}
-            >
-              {ENDS.map((end) => (
-                <input
-                  key={end}
-                  type="range"
-                  min={0}
-                  max={maxSeconds}
-                  ref={showing(String(clip[end]))}
-                  aria-label={t(NAMES[end])}
-                  aria-valuetext={formatTime(clip[end])}
-                  onInput={({ currentTarget }) => drag(end, currentTarget, clip)}
-                />
-              ))}
-            </div>
-            <div class="row times">
-              {ENDS.map((end) => (
-                <label key={end} class="labelled-control">
-                  {t(NAMES[end])}
-                  <input
-                    type="text"
-                    class="text-field figures"
-                    dir="ltr"
-                    autocomplete="off"
-                    spellcheck={false}
-                    size={9}
-                    ref={showing(formatTime(clip[end]))}
-                    aria-invalid={invalid === end}
-                    aria-describedby={invalid === end ? `${id}-problem` : undefined}
-                    onInput={({ currentTarget }) => enter(end, currentTarget.value)}
-                    onBlur={() => setInvalid(undefined)}
-                  />
-                </label>
-              ))}
-              <p id={`${id}-problem`} class="error-text" role="alert">
-                {invalid && t('clip.invalid')}
-              </p>
-            </div>
-          </>
-        )}
+              autocomplete="off"
+              spellcheck={false}
+              size={9}
+              ref={showing(formatTime(clip[end]))}
+              aria-invalid={invalid === end}
+              aria-describedby={invalid === end ? `${id}-problem` : undefined}
+              onInput={({ currentTarget }) => enter(end, currentTarget.value)}
+              onBlur={() => setInvalid(undefined)}
+            />
+          </label>
+        ))}
+        <p id={`${id}-problem`} class="error-text" role="alert">
+          {invalid && t('clip.invalid')}
+        </p>
       </div>
     </div>
   );

@@ -1,11 +1,10 @@
 import { useEffect, useRef } from 'preact/hooks';
 import {
-  ApiFailure,
+  type ApiFailure,
   type MediaInformation,
   type ResolvedLink,
   resolveWhenAvailable,
   type Waiting,
-  type WaitOptions,
 } from '../../api/index.ts';
 import { usePage } from '../context.ts';
 import { toFailure } from '../session.ts';
@@ -71,39 +70,25 @@ const MAX_ROUNDS = 20;
 export function useEntries(resource: ResolvedLink, { link }: EntriesOptions = {}): Entries {
   const { api } = usePage();
   const [all, setAll] = useRetainedState<readonly Entry[]>(resource, 'entries', () =>
-    (resource.mediaItems ?? []).map((item) => ({ item, isQueued: !hasVersions(item) })),
+    resource.mediaItems.map((item) => ({ item, isQueued: !hasVersions(item) })),
   );
   const latest = useRef(all);
   latest.current = all;
   const looking = useRef(new Map<number, Looking>()).current;
-  const stop = (index: number) => looking.get(index)?.asking.abort();
-  const isUnmounted = useRef(false);
-  useEffect(
-    () => () => {
-      isUnmounted.current = true;
-      [...looking.keys()].forEach(stop);
-    },
-    [],
-  );
-
+  const left = useRef(new AbortController()).current;
   const change = (index: number, entry: Entry) => {
     latest.current = latest.current.with(index, entry);
     setAll(latest.current);
   };
 
-  const find = async (index: number, options: WaitOptions = {}) => {
-    const item = latest.current[index]?.item;
-    if (!item) throw new ApiFailure('not-found');
-    const { mediaItems: found } = await resolveWhenAvailable(api, item.requestedUrl ?? '', options);
-    const complete = { ...item, ...found?.[0] };
-    change(index, { item: complete });
-    return complete;
-  };
-
-  const resolveEntry = async (index: number, item: MediaInformation, { signal }: AbortController) => {
+  const resolveEntry = async (index: number, item: MediaInformation, signal: AbortSignal) => {
     change(index, { item, isLooking: true });
     try {
-      return await find(index, { signal, onWaiting: (waiting) => change(index, { item, isLooking: true, waiting }) });
+      const onWaiting = (waiting: Waiting) => change(index, { item, isLooking: true, waiting });
+      const { mediaItems } = await resolveWhenAvailable(api, item.requestedUrl ?? '', { signal, onWaiting });
+      const complete = { ...item, ...mediaItems[0] };
+      change(index, { item: complete });
+      return complete;
     } catch (error) {
       const failure = toFailure(error);
       // As in the answer for the list, had it waited for this entry. Links entered together stay, with what to do.
@@ -115,25 +100,23 @@ export function useEntries(resource: ResolvedLink, { link }: EntriesOptions = {}
   };
   const lookUp = async (index: number) => {
     const item = latest.current[index]?.item;
-    if (!item || isUnmounted.current) return;
+    if (!item || left.signal.aborted) return;
     if (hasVersions(item)) return item;
-    const current = looking.get(index);
-    if (current) return current.found;
     const asking = new AbortController();
-    const found = resolveEntry(index, item, asking);
-    looking.set(index, { asking, found });
-    return found;
+    const current = looking.get(index) ?? {
+      asking,
+      found: resolveEntry(index, item, AbortSignal.any([asking.signal, left.signal])),
+    };
+    looking.set(index, current);
+    return current.found;
   };
   /** What does not resolve with the list may do so by itself, or says why not. */
   const resolveRest = async () => {
-    const pending = latest.current.flatMap((entry, index) => (isPending(entry) ? [index] : []));
-    const next = async (): Promise<void> => {
-      const index = pending.shift();
-      if (index === undefined || isUnmounted.current) return;
-      await lookUp(index);
-      return next();
+    const pending = latest.current.flatMap((entry, index) => (isPending(entry) ? [index] : [])).values();
+    const resolveNext = async () => {
+      for (const index of pending) await lookUp(index);
     };
-    await Promise.all(Array.from({ length: MAX_RESOLVING }, next));
+    await Promise.all(Array.from({ length: MAX_RESOLVING }, resolveNext));
   };
   const pendingCount = () => latest.current.filter(isPending).length;
   const placeCount = latest.current.length + (resource.counts?.unavailable.length ?? 0);
@@ -158,7 +141,6 @@ export function useEntries(resource: ResolvedLink, { link }: EntriesOptions = {}
     }
   };
   useEffect(() => {
-    const left = new AbortController();
     const rounds = link ? continueList(link, left.signal).catch(() => undefined) : Promise.resolve();
     void rounds.then(resolveRest);
     return () => left.abort();
@@ -167,5 +149,5 @@ export function useEntries(resource: ResolvedLink, { link }: EntriesOptions = {}
     const item = latest.current[index]?.item;
     if (item) change(index, { item, failure });
   };
-  return { all, lookUp, fail, stop };
+  return { all, lookUp, fail, stop: (index) => looking.get(index)?.asking.abort() };
 }

@@ -1,25 +1,25 @@
 import { Component } from 'preact';
-import { useId, useState } from 'preact/hooks';
+import { useEffect, useId, useState } from 'preact/hooks';
 import type { TextKey } from '../../lib/index.ts';
 import { type Choice, secondsOf } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
-import { Cover, Icon, NextTry } from '../controls/index.ts';
+import { Button, Cover, NextTry } from '../controls/index.ts';
 import { sizeName } from '../details/index.ts';
 import { failureText } from '../failure-text.ts';
 import { DownloadNote, Item } from '../item/index.ts';
 import { type Entry, hasVersions } from './entries.ts';
-import type { PlaylistRow } from './playlist-rows.ts';
+import type { ListedRow, PlaylistRow } from './playlist-rows.ts';
 
-export interface PlaylistEntryProps {
-  readonly index: number;
-  readonly entry: Entry;
+export interface PlaylistEntryProps extends ListedRow {
   /** The file of the list's format; undefined while it is not known. */
   readonly choice: Choice | undefined;
-  /** One-based place in the playlist and its length. */
-  readonly place?: { readonly number: number; readonly count: number } | undefined;
+  /** The length of a list whose entries have numbers. */
+  readonly count: number | undefined;
   /** Where the started download comes from. */
   readonly url: string | undefined;
   readonly isPicked: boolean;
+  /** The filter leaves it out. */
+  readonly isHidden: boolean;
   readonly actions: EntryActions;
 }
 
@@ -35,16 +35,8 @@ export interface EntryActions {
 /** One entry of a playlist; expanded, its renditions. Rendered again for changes alone: lists are long. */
 export class PlaylistEntry extends Component<PlaylistEntryProps> {
   override shouldComponentUpdate(next: Readonly<PlaylistEntryProps>): boolean {
-    const { place } = this.props;
-    return (
-      next.entry !== this.props.entry ||
-      next.choice !== this.props.choice ||
-      next.url !== this.props.url ||
-      next.isPicked !== this.props.isPicked ||
-      next.actions !== this.props.actions ||
-      next.place?.number !== place?.number ||
-      next.place?.count !== place?.count
-    );
+    const names = Object.keys(next) as (keyof PlaylistEntryProps)[];
+    return names.some((name) => next[name] !== this.props[name]);
   }
 
   override render() {
@@ -52,12 +44,18 @@ export class PlaylistEntry extends Component<PlaylistEntryProps> {
   }
 }
 
-const Row = ({ index, entry, choice, place, url, isPicked, actions }: PlaylistEntryProps) => {
+const Row = ({ index, number, entry, choice, count, url, isPicked, isHidden, actions }: PlaylistEntryProps) => {
   const { t } = usePage().texts;
   const [isOpen, setOpen] = useState(false);
   /** How often Play was pressed: each time a new item is mounted, which starts playing. */
   const [plays, setPlays] = useState(0);
   const id = useId();
+  // What plays goes on in the corner.
+  useEffect(() => {
+    if (!isHidden) return;
+    setOpen(false);
+    setPlays(0);
+  }, [isHidden]);
   const { item, isLooking, waiting, failure } = entry;
   const title = item.title ?? item.requestedUrl ?? t('item.untitled');
   const isKnown = hasVersions(item);
@@ -70,7 +68,7 @@ const Row = ({ index, entry, choice, place, url, isPicked, actions }: PlaylistEn
     setOpen(waiting ? false : failure ? true : !isOpen);
   };
   return (
-    <li class="entry">
+    <li class="entry" hidden={isHidden}>
       <div class="entry-row">
         <label class="entry-select">
           <input
@@ -82,77 +80,84 @@ const Row = ({ index, entry, choice, place, url, isPicked, actions }: PlaylistEn
             onClick={({ currentTarget, shiftKey }) => actions.pick(index, currentTarget.checked, shiftKey)}
           />
         </label>
-        <EntryCover number={place?.number} url={item.coverUrl} />
+        <EntryCover number={count && number} url={item.coverUrl} />
         <div class="entry-text">
           <h3 dir="auto">{title}</h3>
           <EntryNote entry={entry} choice={choice} />
         </div>
         <div class="entry-actions">
-          <button
-            type="button"
-            class="button plain small square shortcut"
-            aria-label={t('action.downloadNamed', { label: title })}
+          <Button
+            look="plain small shortcut"
+            icon="download"
+            name={t('action.downloadNamed', { label: title })}
             title={t('action.download')}
             onClick={() => actions.download(index)}
-          >
-            <Icon name="download" />
-          </button>
+          />
           {isKnown && (
-            <button
-              type="button"
-              class="button plain small square shortcut"
-              aria-label={t('action.playNamed', { title })}
+            <Button
+              look="plain small shortcut"
+              icon="play"
+              name={t('action.playNamed', { title })}
               title={t('action.play')}
               onClick={() => {
                 setPlays(plays + 1);
                 setOpen(true);
               }}
-            >
-              <Icon name="play" />
-            </button>
+            />
           )}
-          <button
-            type="button"
-            class="button small"
+          <Button
+            look="small"
+            icon={waiting ? 'close' : failure ? 'retry' : isOpen && isKnown ? 'less' : 'all'}
             aria-expanded={isKnown && isOpen}
             aria-controls={id}
             // A disabled button would lose the focus.
             aria-disabled={isBusy}
             onClick={act}
           >
-            <Icon name={waiting ? 'close' : failure ? 'retry' : isOpen && isKnown ? 'less' : 'all'} />
             <span class="word">{t(actionText(entry, isOpen))}</span>
             <span class="visually-hidden">{title}</span>
-          </button>
+          </Button>
         </div>
       </div>
       {url && <DownloadNote url={url} link={item.requestedUrl} />}
       <div id={id} class="entry-details" hidden={!(isOpen && isKnown)}>
-        {isOpen && isKnown && <Item key={plays} item={item} place={place} isNested startsPlaying={plays > 0} />}
+        {isOpen && isKnown && (
+          <Item
+            key={plays}
+            item={item}
+            place={count ? { number, count } : undefined}
+            isNested
+            startsPlaying={plays > 0}
+          />
+        )}
       </div>
     </li>
   );
 };
 
 function actionText({ item, waiting, failure }: Entry, isOpen: boolean): TextKey {
-  if (waiting) return 'waiting.stop';
+  if (waiting) return 'action.cancel';
   if (failure) return 'action.retry';
   if (!hasVersions(item)) return 'list.lookUp';
   return isOpen ? 'list.close' : 'list.open';
 }
 
-const EntryCover = ({ number, url }: { readonly number?: number; readonly url: string | null }) => (
+const EntryCover = ({ number, url }: { readonly number: number | undefined; readonly url: string | null }) => (
   <div class="entry-cover">
     <Cover url={url} isSmall />
     {number !== undefined && <span class="entry-number figures">{number}</span>}
   </div>
 );
 
+interface UnavailableEntryProps extends Pick<PlaylistRow, 'number' | 'failure'> {
+  readonly isHidden: boolean;
+}
+
 /** The place of an entry that is gone, private or protected. */
-export const UnavailableEntry = ({ number, failure }: Omit<PlaylistRow, 'index'>) => {
+export const UnavailableEntry = ({ number, failure, isHidden }: UnavailableEntryProps) => {
   const { texts } = usePage();
   return (
-    <li class="entry unavailable">
+    <li class="entry unavailable" hidden={isHidden}>
       <div class="entry-row">
         <span class="entry-select" />
         <EntryCover number={number} url={null} />

@@ -1,30 +1,32 @@
 import type { ComponentChildren } from 'preact';
-import { fileNameOf } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { CopyButton, Icon } from '../controls/index.ts';
-import type { PlaylistUrls } from './playlist-urls.ts';
 
-export interface PlaylistLinksProps extends Pick<PlaylistUrls, 'metalink' | 'm3u8' | 'podcast'> {
+export interface PlaylistLinksProps {
   readonly title: string;
-  /** Whether there are entries to download. */
-  readonly isPicked: boolean;
+  /** The selected entries for download managers; absent without a selection. */
+  readonly metalink: string | undefined;
+  /** The whole list, for players. */
+  readonly m3u8: string;
+  /** The whole list as a podcast. */
+  readonly podcast: string;
 }
 
 /** What there is beside the ZIP: the selected entries as files of their own, and the whole list for players and as a podcast. */
-export const PlaylistLinks = ({ metalink, m3u8, podcast, title, isPicked }: PlaylistLinksProps) => {
+export const PlaylistLinks = ({ title, metalink, m3u8, podcast }: PlaylistLinksProps) => {
   const { t } = usePage().texts;
   return (
     <>
-      {isPicked && (
+      {metalink && (
         <Way what={t('list.metalink')}>
-          <a class="button plain small" href={metalink} download={fileNameOf({ title, author: null }, '.meta4')}>
+          <a class="button plain small" href={metalink} download={`${title}.meta4`}>
             <Icon name="download" />
             {t('list.separate')}
           </a>
         </Way>
       )}
       <Way what={t('list.player.what')}>
-        <a class="button plain small" href={m3u8} download={fileNameOf({ title, author: null }, '.m3u8')}>
+        <a class="button plain small" href={m3u8} download={`${title}.m3u8`}>
           <Icon name="play" />
           {t('list.player')}
         </a>

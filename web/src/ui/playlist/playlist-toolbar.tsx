@@ -1,11 +1,22 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { PLAYLIST_FORMATS, type PlaylistFormat } from '../../renditions/index.ts';
+import { useId, useRef, useState } from 'preact/hooks';
+import type { FormatPreference } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
-import { Icon, Select, usePublishedHeight } from '../controls/index.ts';
+import { Button, Select, usePublishedHeight } from '../controls/index.ts';
+
+/** Which rendition of each entry to download: what is preferred, unless the format says otherwise. */
+export const FORMATS = {
+  recommended: {},
+  highest: { group: 'video', height: Number.POSITIVE_INFINITY },
+  audio: { group: 'audio', container: undefined },
+  mp3: { group: 'audio', container: 'MP3' },
+} as const satisfies Readonly<Record<string, FormatPreference>>;
+
+export type PlaylistFormat = keyof typeof FORMATS;
+
+const FORMAT_NAMES = Object.keys(FORMATS) as readonly PlaylistFormat[];
 
 export interface PlaylistToolbarProps {
-  readonly count: number;
   readonly pickedCount: number;
   /** What is selected has this size in all; undefined: a size is unknown. */
   readonly sizeBytes: number | undefined;
@@ -23,23 +34,9 @@ export interface PlaylistToolbarProps {
   readonly children?: ComponentChildren;
 }
 
-/** What is beside the selection and the download in one row, in smaller windows behind "More". */
-const NARROW = '(max-width: 40rem)';
-
-function useMatches(query: string): boolean {
-  const [matches, setMatches] = useState(() => matchMedia(query).matches);
-  useEffect(() => {
-    const list = matchMedia(query);
-    const update = () => setMatches(list.matches);
-    list.addEventListener('change', update);
-    return () => list.removeEventListener('change', update);
-  }, [query]);
-  return matches;
-}
-
-/** Selection, format and download of a playlist. */
+/** Selection, format and download of a playlist in one row; in smaller windows the format is behind "More". */
 export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
-  const { count, pickedCount, mayMiss, sizeBytes, allPicked, format, isOpening, children } = props;
+  const { pickedCount, mayMiss, sizeBytes, allPicked, format, isOpening, children } = props;
   const { onPickAll, onFormat, onDownload } = props;
   const { texts, format: formatOf } = usePage();
   const { t } = texts;
@@ -47,18 +44,18 @@ export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
   usePublishedHeight(bar, '--toolbar');
   const size = sizeBytes && !isOpening ? t('choices.about', { size: formatOf.bytes(sizeBytes) }) : undefined;
   const isReady = pickedCount > 0 && !isOpening;
-  const isNarrow = useMatches(NARROW);
   const [isOpen, setOpen] = useState(false);
   const id = useId();
   const formats = (
     <Select
       label={t('list.prefer')}
       value={format}
-      options={PLAYLIST_FORMATS}
+      options={FORMAT_NAMES}
       nameOf={(one) => t(`list.prefer.${one}`)}
       onChange={onFormat}
     />
   );
+  const action = pickedCount === 0 ? 'action.download' : mayMiss ? 'list.upTo' : 'list.download';
   return (
     <>
       <div class="row toolbar" ref={bar}>
@@ -72,13 +69,12 @@ export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
           />
           <span class="word">{t('list.all')}</span>
         </label>
-        {!isNarrow && formats}
+        {formats}
         <div class="toolbar-end">
           {/* aria-disabled: a disabled button would lose the focus. */}
-          <button type="button" class="button primary" aria-disabled={!isReady} onClick={() => isReady && onDownload()}>
-            <Icon name="download" />
+          <Button look="primary" icon="download" aria-disabled={!isReady} onClick={() => isReady && onDownload()}>
             <span>
-              {isOpening ? t('downloads.connecting') : downloadText()}
+              {t(isOpening ? 'downloads.connecting' : action, { count: pickedCount })}
               {size && (
                 <span class="size">
                   {' · '}
@@ -86,56 +82,21 @@ export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
                 </span>
               )}
             </span>
-          </button>
-          {(children || isNarrow) && (
-            <button
-              type="button"
-              class="button square"
-              aria-label={t('list.more')}
-              title={t('list.more')}
-              aria-expanded={isOpen}
-              aria-controls={id}
-              onClick={() => setOpen(!isOpen)}
-            >
-              <Icon name="more" />
-            </button>
-          )}
+          </Button>
+          <Button
+            look={children ? '' : 'narrow-only'}
+            icon="more"
+            name={t('list.more')}
+            aria-expanded={isOpen}
+            aria-controls={id}
+            onClick={() => setOpen(!isOpen)}
+          />
         </div>
       </div>
-      <div id={id} class="toolbar-more" hidden={!isOpen}>
-        {isNarrow && formats}
+      <div id={id} class={children ? 'toolbar-more' : 'toolbar-more narrow-only'} hidden={!isOpen}>
+        <div class="narrow-only">{formats}</div>
         {children}
       </div>
     </>
-  );
-
-  function downloadText(): string {
-    if (pickedCount === 0) return t('action.download');
-    if (mayMiss) return t('list.upTo', { count: pickedCount });
-    if (isNarrow) return t('list.download', { count: pickedCount });
-    return pickedCount === count && count > 1
-      ? t('list.downloadAll', { count })
-      : t('list.download', { count: pickedCount });
-  }
-};
-
-export interface PlaylistFilterProps {
-  readonly filter: string;
-  readonly onFilter: (filter: string) => void;
-}
-
-export const PlaylistFilter = ({ filter, onFilter }: PlaylistFilterProps) => {
-  const { t } = usePage().texts;
-  return (
-    <input
-      type="search"
-      class="text-field filter"
-      value={filter}
-      placeholder={t('list.filter')}
-      aria-label={t('list.filter')}
-      autoComplete="off"
-      enterKeyHint="done"
-      onInput={({ currentTarget }) => onFilter(currentTarget.value)}
-    />
   );
 };

@@ -5,17 +5,15 @@ export interface Selection {
   /** Indexes of entries. */
   readonly picked: ReadonlySet<number>;
   /** @param isRange with the entries between it and the one that was picked before */
-  pick(index: number, isPicked: boolean, isRange?: boolean): void;
+  pick(index: number, isPicked: boolean, isRange: boolean): void;
   /** All that are shown. */
   pickAll(isPicked: boolean): void;
-  /** Arrows, Home and End move between check boxes, with Shift they select too; Ctrl+A selects all. */
-  onKeyDown(event: KeyboardEvent): void;
 }
 
 /**
  * Which entries of a list are selected: all at first.
  * @param owner of the state, as for `useRetainedState`
- * @param shown indexes of the entries that the filter shows, in order; the value of a check box is its index
+ * @param shown indexes of the entries that the filter shows, in order
  */
 export function useSelection(owner: object, count: number, shown: readonly number[]): Selection {
   const [picked, setPicked] = useRetainedState<ReadonlySet<number>>(
@@ -24,49 +22,16 @@ export function useSelection(owner: object, count: number, shown: readonly numbe
     () => new Set(Array.from({ length: count }, (_, index) => index)),
   );
   const before = useRef<number>(undefined);
-  const setAll = (indexes: readonly number[], isPicked: boolean) => setPicked(withAll(picked, indexes, isPicked));
-  const pickAll = (isPicked: boolean) => setAll(shown, isPicked);
+  const change = (indexes: readonly number[], isPicked: boolean) =>
+    setPicked(isPicked ? picked.union(new Set(indexes)) : picked.difference(new Set(indexes)));
   return {
     picked,
-    pickAll,
-    pick(index, isPicked, isRange = false) {
-      setAll(isRange ? between(shown, before.current ?? index, index) : [index], isPicked);
+    pickAll: (isPicked) => change(shown, isPicked),
+    pick(index, isPicked, isRange) {
+      change(isRange ? between(shown, before.current ?? index, index) : [index], isPicked);
       before.current = index;
     },
-    onKeyDown(event) {
-      const { key, target, currentTarget, shiftKey, altKey } = event;
-      const isCommand = event.ctrlKey || event.metaKey;
-      if (!(target instanceof HTMLInputElement && currentTarget instanceof Element) || altKey) return;
-      if (isCommand && key === 'a') {
-        event.preventDefault();
-        pickAll(true);
-      }
-      const boxes = [...currentTarget.querySelectorAll<HTMLInputElement>('.entry-select input')];
-      const at = boxes.indexOf(target);
-      const next = boxes[STEPS[key]?.(at, boxes.length) ?? -1];
-      if (isCommand || at < 0 || !next) return;
-      event.preventDefault();
-      next.focus();
-      before.current = Number(next.value);
-      if (shiftKey) setAll(between(shown, Number(target.value), before.current), target.checked);
-    },
   };
-}
-
-const STEPS: Readonly<Record<string, (at: number, count: number) => number>> = {
-  ArrowDown: (at) => at + 1,
-  ArrowUp: (at) => at - 1,
-  Home: () => 0,
-  End: (_, count) => count - 1,
-};
-
-function withAll(picked: ReadonlySet<number>, indexes: readonly number[], isPicked: boolean): ReadonlySet<number> {
-  const next = new Set(picked);
-  for (const index of indexes) {
-    if (isPicked) next.add(index);
-    else next.delete(index);
-  }
-  return next;
 }
 
 /** The indexes from one to another, in either direction, both included. */

@@ -1,10 +1,7 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { Api } from '../../api/index.ts';
 import { ALL_LANGUAGES, type Choice } from '../../renditions/index.ts';
-import { useObservable, usePage } from '../context.ts';
-import { createRangeSupport } from './range-support.ts';
-
-const book = createRangeSupport();
+import { usePage } from '../context.ts';
 
 /** Whether the browser's own controls have a menu of the tracks of a file (Safari). */
 const listsTracks = (): boolean => 'audioTracks' in HTMLMediaElement.prototype;
@@ -17,18 +14,57 @@ export const playbackUrl = (api: Api, { rendition, bitrateKbps, audio }: Choice)
 export const isRangeDoubtful = ({ isMuxed, sizeBytes, isSizeEstimate }: Choice): boolean =>
   isMuxed || isSizeEstimate || sizeBytes === undefined;
 
+const TIMEOUT_MS = 15_000;
+
+/** Whether a stream has ranges, and so can be sought and resumed (RFC 9110 §14.3): only a response to HEAD says so. */
+export async function hasRanges(url: string): Promise<boolean | undefined> {
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const { ok, headers } = await fetch(url, { method: 'HEAD', cache: 'no-store', signal });
+  const said = ok ? headers.get('accept-ranges') : null;
+  return said === null ? undefined : /(^|,)\s*bytes\s*(,|$)/i.test(said);
+}
+
+/** After each response without ranges: the instance may find out meanwhile how long the stream is. */
+const AGAIN_MS = [10_000, 20_000, 30_000];
+
+/**
+ * Asks whether a stream has ranges, and again for a minute while it has none.
+ * @param tell called with each answer
+ * @param againMs pauses before it is asked again
+ * @returns ends it
+ */
+export function followRanges(
+  url: string,
+  tell: (canSeek: boolean | undefined) => void,
+  againMs: readonly number[] = AGAIN_MS,
+): () => void {
+  let isEnded = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const ask = async ([nextMs, ...laterMs]: readonly number[]) => {
+    // Playback and download report their own failures.
+    const canSeek = await hasRanges(url).catch(() => undefined);
+    if (isEnded) return;
+    tell(canSeek);
+    if (canSeek === false && nextMs !== undefined) timer = setTimeout(ask, nextMs, laterMs);
+  };
+  void ask(againMs);
+  return () => {
+    isEnded = true;
+    clearTimeout(timer);
+  };
+}
+
 /**
  * The choice with `canSeek` once it is known.
  * @param isWanted whether to send the HEAD request, which costs the source a request
  */
 export function useRanges<C extends Choice | undefined>(choice: C, isWanted: boolean): C {
   const { api } = usePage();
-  const known = useObservable(book.known);
-  const url = choice && playbackUrl(api, choice);
-  const isOpen = choice !== undefined && choice.canSeek === undefined;
+  const url = choice && isWanted && playbackUrl(api, choice);
+  const [canSeek, setCanSeek] = useState<boolean>();
   useEffect(() => {
-    if (url && isOpen && isWanted) void book.check(url);
-  }, [url, isOpen, isWanted]);
-  const canSeek = url === undefined ? undefined : known.get(url);
-  return isOpen && canSeek !== undefined ? { ...choice, canSeek } : choice;
+    setCanSeek(undefined);
+    return url ? followRanges(url, setCanSeek) : undefined;
+  }, [url]);
+  return choice && canSeek !== undefined ? { ...choice, canSeek } : choice;
 }

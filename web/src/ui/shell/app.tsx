@@ -1,72 +1,54 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { linkOf, type Outcome } from '../app-state.ts';
 import { useObservable, usePage } from '../context.ts';
 import { useFocusFallback, useLazy } from '../controls/index.ts';
 import { Announcer } from './announcer.tsx';
-import { Banner } from './banner.tsx';
 import { Footer } from './footer.tsx';
-import { Header } from './header.tsx';
-import { Hero } from './hero.tsx';
-import { HistoryList } from './history-list.tsx';
-import { Result } from './result.tsx';
+import { Header, Hero } from './header.tsx';
+import { Result, UnloadedNotice } from './result.tsx';
 import { ShareOptions } from './share-options.tsx';
-import { useDrop } from './use-drop.ts';
-import { opensElsewhere, useLocation } from './use-location.ts';
-import { usePaste } from './use-paste.ts';
+import { useLocation } from './use-location.ts';
 
+const loadHistoryList = async () => (await import('./history-list.tsx')).HistoryList;
 const loadPlayerHost = async () => (await import('../player/index.ts')).PlayerHost;
 
 /** The page at `/`. */
 export const App = () => {
   const page = usePage();
-  const { texts, session, playback } = page;
+  const { texts, session, playback, history } = page;
   const { t } = texts;
   const outcome = useObservable(session.outcome);
-  const navigation = useLocation(page);
-  const isDropping = useDrop(navigation.openAll);
-  usePaste(navigation.openAll);
-  const title = outcome.phase === 'resolved' ? titleOf(outcome) : undefined;
+  useLocation(page);
+  const resource = outcome.phase === 'resolved' ? outcome.resource : undefined;
+  const title = resource?.title ?? resource?.mediaItems[0]?.title;
   useEffect(() => {
     document.title = title ? t('app.title', { title }) : t('app.name');
   }, [title, texts]);
-  const goHome = (event: MouseEvent) => {
-    if (opensElsewhere(event)) return;
-    event.preventDefault();
-    navigation.close();
-  };
   const isPlaying = useObservable(playback.current) !== undefined;
-  const { loaded: PlayerHost } = useLazy(loadPlayerHost, isPlaying);
+  const { loaded: PlayerHost, error, retry } = useLazy(loadPlayerHost, isPlaying);
   const isIdle = outcome.phase === 'idle';
+  const isResolving = outcome.phase === 'resolving';
+  const hasHistory = useObservable(history.entries).length > 0;
+  const { loaded: HistoryList } = useLazy(loadHistoryList, isIdle && hasHistory);
   const main = useRef<HTMLElement>(null);
   const result = useRef<HTMLDivElement>(null);
   useFocusFallback(main, () => result.current ?? main.current);
   return (
-    <div class={isDropping ? 'page dropping' : 'page'}>
-      <Banner />
-      <Header isMoving={outcome.phase === 'resolving'} onHome={goHome} />
+    <div class="page">
+      <Header isMoving={isResolving} />
       <main class="wrap" ref={main} tabIndex={-1}>
-        <Hero
-          isSmall={!isIdle}
-          link={linkOf(outcome)}
-          text={outcome.phase === 'idle' ? outcome.text : undefined}
-          isResolved={outcome.phase === 'resolved'}
-          onLinks={navigation.openAll}
-          onClear={navigation.close}
-        />
+        <Hero outcome={outcome} />
         <Announcer />
+        {error && <UnloadedNotice onRetry={retry} />}
         {!isIdle && (
-          <div class="result" ref={result} tabIndex={-1} aria-busy={outcome.phase === 'resolving'}>
-            <Result outcome={outcome} navigation={navigation} />
+          <div class="result" ref={result} tabIndex={-1} aria-busy={isResolving}>
+            <Result outcome={outcome} />
           </div>
         )}
-        {PlayerHost && <PlayerHost onOpen={navigation.reopen} />}
+        {PlayerHost && <PlayerHost />}
         {isIdle && <ShareOptions />}
-        {isIdle && <HistoryList onOpen={navigation.open} />}
+        {isIdle && HistoryList && <HistoryList />}
       </main>
       <Footer />
     </div>
   );
 };
-
-const titleOf = ({ resource }: Extract<Outcome, { phase: 'resolved' }>): string | undefined =>
-  resource.title ?? resource.mediaItems?.[0]?.title ?? undefined;

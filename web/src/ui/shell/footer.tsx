@@ -1,17 +1,10 @@
-import type { ComponentChildren } from 'preact';
 import { LOCALE_NAMES, LOCALES } from '../../lib/index.ts';
 import { useObservable, usePage } from '../context.ts';
 import { Select } from '../controls/index.ts';
 import { THEMES } from '../theme-store.ts';
-import { InstallButton } from './install-button.tsx';
 
-export interface FooterProps {
-  /** More links. */
-  readonly children?: ComponentChildren;
-}
-
-/** Language, theme, links and terms of use. */
-export const Footer = ({ children }: FooterProps) => {
+/** Language, theme, the API and terms of use. */
+export const Footer = () => {
   const { texts, api, theme, setLocale } = usePage();
   const { t, locale } = texts;
   const currentTheme = useObservable(theme.current);
@@ -19,11 +12,7 @@ export const Footer = ({ children }: FooterProps) => {
     <footer class="footer">
       <div class="wrap">
         <div class="row footer-row">
-          <nav class="row footer-links" aria-label={t('footer.links')}>
-            {children}
-            <a href={`${api.base}/swagger/v1/swagger.json`}>{t('footer.api')}</a>
-            <InstallButton />
-          </nav>
+          <a href={`${api.base}/swagger/v1/swagger.json`}>OpenAPI</a>
           <div class="row footer-settings">
             <Select
               label={t('footer.language')}

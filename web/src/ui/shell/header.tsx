@@ -1,4 +1,6 @@
 import { usePage } from '../context.ts';
+import type { Outcome } from '../session.ts';
+import { LinkField } from './link-field.tsx';
 
 /** The logo: a reel with a play sign. Mirrored in right-to-left pages. */
 const Logo = () => (
@@ -8,19 +10,13 @@ const Logo = () => (
   </svg>
 );
 
-export interface HeaderProps {
-  /** Animates the line while loading. */
-  readonly isMoving: boolean;
-  readonly onHome?: (event: MouseEvent) => void;
-}
-
-/** Logo and name. */
-export const Header = ({ isMoving, onHome }: HeaderProps) => {
+/** Logo and name, and a line that moves while a link is resolved. */
+export const Header = ({ isMoving = false }: { readonly isMoving?: boolean }) => {
   const { t } = usePage().texts;
   return (
     <header class="header">
       <div class="wrap">
-        <a class="home-link" href="/" onClick={onHome} aria-label={t('app.home')}>
+        <a class="home-link" href="./" aria-label={t('app.home')}>
           <Logo />
           <span class="name">{t('app.name')}</span>
         </a>
@@ -29,3 +25,25 @@ export const Header = ({ isMoving, onHome }: HeaderProps) => {
     </header>
   );
 };
+
+/** The headline and the field; above a result the field alone. */
+export const Hero = ({ outcome }: { readonly outcome: Outcome }) => {
+  const { t } = usePage().texts;
+  return (
+    <div class={outcome.phase === 'idle' ? 'hero' : 'hero small'}>
+      <h1>{t('app.headline')}</h1>
+      <p class="lede">{t('app.lede')}</p>
+      <LinkField outcome={outcome} />
+    </div>
+  );
+};
+
+/** What the start page shows of itself before its script has loaded: the first elements of `App`. */
+export const Shell = () => (
+  <div class="page">
+    <Header />
+    <main class="wrap">
+      <Hero outcome={{ phase: 'idle' }} />
+    </main>
+  </div>
+);

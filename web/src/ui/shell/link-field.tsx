@@ -1,99 +1,68 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { isTooLong, linkFromText, linksFromText, linksFromTransfer, type TextKey } from '../../lib/index.ts';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { isTooLong, linkFromText, linksFromText, shareableLocation, type TextKey } from '../../lib/index.ts';
 import { usePage } from '../context.ts';
-import { Icon } from '../controls/index.ts';
-
-export interface LinkFieldProps {
-  /** The link shown in the field. */
-  readonly link: string | undefined;
-  /** Input that is not a link, for editing. */
-  readonly text: string | undefined;
-  /** The link's result is shown: Enter downloads it. */
-  readonly isResolved: boolean;
-  readonly onLinks: (links: readonly string[]) => void;
-  readonly onClear: () => void;
-}
+import { Button, Icon } from '../controls/index.ts';
+import { linkOf, type Outcome } from '../session.ts';
+import { useIncoming } from './use-incoming.ts';
 
 /** The input field for links; a pasted link is opened at once. */
-export const LinkField = ({ link, text: given, isResolved, onLinks, onClear }: LinkFieldProps) => {
+export const LinkField = ({ outcome }: { readonly outcome: Outcome }) => {
   const { texts, primaryAction } = usePage();
   const { t } = texts;
-  const [text, setText] = useState(link ?? given ?? textOfShell);
-  const isFirst = useRef(true);
-  const [fault, setFault] = useState(given ? linkErrorOf(given) : undefined);
+  const link = linkOf(outcome);
+  /** Input that is not a link, for editing. */
+  const given = outcome.phase === 'idle' ? outcome.text : undefined;
+  const [fault, setFault] = useState<TextKey>();
   const input = useRef<HTMLInputElement>(null);
-
-  useEffect(() => {
-    if (!isFirst.current) setText(link ?? given ?? '');
-    isFirst.current = false;
-    setFault(given ? linkErrorOf(given) : undefined);
+  /** @param isChecked whether to say what is wrong with it */
+  const show = (text: string, isChecked = false) => {
+    if (input.current) input.current.value = text;
+    setFault(isChecked ? linkErrorOf(text) : undefined);
+  };
+  useLayoutEffect(() => {
+    const shown = link ?? given;
+    // Without one, what was typed into the prerendered field stays.
+    if (shown) show(shown, given !== undefined);
+    return () => show('');
   }, [link, given]);
   // Focuses the field unless the page was opened with a link.
   useEffect(() => {
     if (!link) input.current?.focus({ preventScroll: true });
   }, []);
 
-  useEffect(() => {
-    const shortcut = (event: KeyboardEvent) => {
-      const { key, target, ctrlKey, metaKey, altKey } = event;
-      const isEditable = target instanceof Element && target.closest('input, textarea, select, [contenteditable]');
-      if (key !== '/' || isEditable || ctrlKey || metaKey || altKey) return;
-      event.preventDefault();
-      input.current?.focus();
-      input.current?.select();
-    };
-    addEventListener('keydown', shortcut);
-    return () => removeEventListener('keydown', shortcut);
-  }, []);
-
-  const type = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
-    setText(currentTarget.value);
-    setFault(undefined);
+  const openLinks = (links: readonly string[]) => {
+    show(links.length === 1 ? (links[0] ?? '') : '');
+    location.assign(shareableLocation(links));
   };
+  useIncoming(input, openLinks);
   const submit = (event: Event) => {
     event.preventDefault();
+    const text = input.current?.value ?? '';
     const found = linkFromText(text);
-    if (found && found === link && isResolved && primaryAction.current) {
-      primaryAction.current();
-      return;
+    if (found && found === link && outcome.phase === 'resolved' && primaryAction.current) primaryAction.current();
+    else if (found) openLinks([found]);
+    else {
+      setFault(linkErrorOf(text));
+      input.current?.focus();
     }
-    if (found) {
-      onLinks([found]);
-      return;
-    }
-    setFault(linkErrorOf(text));
-    input.current?.focus();
   };
-  const openLinks = (links: readonly string[]) => {
-    setText(links.length === 1 ? (links[0] ?? '') : '');
-    setFault(undefined);
-    onLinks(links);
-  };
-  const paste = (event: ClipboardEvent) => {
-    const links = linksFromTransfer(event.clipboardData);
-    if (links.length === 0) return;
-    event.preventDefault();
-    openLinks(links);
-  };
-  const readClipboard = async () => {
+  const paste = async () => {
     // Rejects where the visitor refuses.
     const copied = await navigator.clipboard.readText().catch(() => '');
     const links = linksFromText(copied);
     if (links.length > 0) return openLinks(links);
-    setText(copied);
-    setFault(copied ? linkErrorOf(copied) : undefined);
+    show(copied, copied !== '');
     input.current?.focus();
   };
   const clear = () => {
-    setText('');
-    setFault(undefined);
-    onClear();
+    show('');
+    location.assign('./');
     input.current?.focus();
   };
 
   return (
     // The action is for the prerendered form.
-    <form action="/" noValidate onSubmit={submit}>
+    <form action="./" noValidate onSubmit={submit}>
       <div class="field" data-invalid={fault !== undefined}>
         <Icon name="link" />
         <input
@@ -110,30 +79,13 @@ export const LinkField = ({ link, text: given, isResolved, onLinks, onClear }: L
           aria-invalid={fault !== undefined}
           aria-describedby="field-message"
           placeholder={t('field.placeholder')}
-          value={text}
-          onInput={type}
-          onPaste={paste}
+          onInput={() => setFault(undefined)}
         />
-        {text && (
-          <button type="button" class="button plain square" aria-label={t('field.clear')} onClick={clear}>
-            <Icon name="close" />
-          </button>
-        )}
-        {!text && canReadClipboard() && (
-          <button
-            type="button"
-            class="button plain square"
-            aria-label={t('field.paste')}
-            title={t('field.paste')}
-            onClick={readClipboard}
-          >
-            <Icon name="paste" />
-          </button>
-        )}
-        <button type="submit" class="button primary">
-          <Icon name="go" />
+        <Button look="plain clear" icon="close" name={t('field.clear')} onClick={clear} />
+        {canReadClipboard() && <Button look="plain paste" icon="paste" name={t('field.paste')} onClick={paste} />}
+        <Button type="submit" look="primary" icon="go">
           <span class="word">{t('field.submit')}</span>
-        </button>
+        </Button>
       </div>
       <p class="field-message" id="field-message" role="alert">
         {fault && t(fault)}
@@ -144,10 +96,6 @@ export const LinkField = ({ link, text: given, isResolved, onLinks, onClear }: L
 
 /** Not everywhere, and on HTTPS alone. */
 const canReadClipboard = (): boolean => globalThis.navigator?.clipboard?.readText !== undefined;
-
-/** What was typed into the prerendered field before the script had loaded. */
-const textOfShell = (): string =>
-  globalThis.document?.querySelector<HTMLInputElement>('#app input[name=url]')?.value ?? '';
 
 /** The error for a text without a link. */
 function linkErrorOf(text: string): TextKey {

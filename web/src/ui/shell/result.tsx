@@ -1,34 +1,50 @@
-import { ApiFailure } from '../../api/index.ts';
-import type { Outcome } from '../app-state.ts';
-import { useLazy } from '../controls/index.ts';
-import { FailureNotice, WaitingNotice } from './notices.tsx';
-import { Skeleton } from './skeleton.tsx';
-import type { Navigation } from './use-location.ts';
+import { isOnline } from '../../api/index.ts';
+import { usePage } from '../context.ts';
+import { Button, useLazy } from '../controls/index.ts';
+import type { Outcome } from '../session.ts';
+import { Notice } from './notice.tsx';
 
-export interface ResultProps {
-  readonly outcome: Outcome;
-  readonly navigation: Navigation;
-}
+// Loaded while the first link is being resolved: the start page does without it.
+const loadShownResult = async () => (await import('./shown-result.tsx')).ShownResult;
 
 /** The outcome of the link in the field. */
-export const Result = ({ outcome, navigation }: ResultProps) => {
-  // Loaded while the first link is being resolved: the start page does without them. Without a connection both fail.
-  const { loaded: Resolved, error, retry } = useLazy(loadResolvedResult, outcome.phase !== 'failed');
-  switch (outcome.phase) {
-    case 'idle':
-      return null;
-    case 'resolving':
-      if (outcome.waiting) return <WaitingNotice waiting={outcome.waiting} onStop={navigation.close} />;
-      return <Skeleton onCancel={navigation.close} />;
-    case 'failed':
-      return (
-        <FailureNotice failure={outcome.failure} link={outcome.link} onRetry={() => navigation.open(outcome.link)} />
-      );
-    default:
-      if (Resolved) return <Resolved outcome={outcome} />;
-      if (error) return <FailureNotice failure={new ApiFailure('offline', {}, { cause: error })} onRetry={retry} />;
-      return <Skeleton onCancel={navigation.close} />;
-  }
+export const Result = ({ outcome }: { readonly outcome: Outcome }) => {
+  const { loaded: ShownResult, error, retry } = useLazy(loadShownResult);
+  // With a key: it is announced again after each phase, of which the announcer says that there is a result.
+  if (error) return <UnloadedNotice key={outcome.phase} onRetry={retry} />;
+  const isWaiting = outcome.phase === 'resolving' && !outcome.waiting;
+  return ShownResult && !isWaiting ? <ShownResult outcome={outcome} /> : <Skeleton />;
 };
 
-const loadResolvedResult = async () => (await import('./resolved-result.tsx')).ResolvedResult;
+/** In place of what could not be loaded: the code of a result, or of the player. */
+export const UnloadedNotice = ({ onRetry }: { readonly onRetry: () => void }) => {
+  const { t } = usePage().texts;
+  const word = isOnline() ? 'unreachable' : 'offline';
+  // After a deployment the code has another address, which the page has when it is loaded again.
+  const again = () => (isOnline() ? location.reload() : onRetry());
+  return (
+    <Notice look="bad" icon="offline" title={t(`failure.${word}`)} what={t(`failure.${word}.what`)} onRetry={again} />
+  );
+};
+
+/** In place of a result while its link is being resolved. What kind of result it will be is not known. */
+const Skeleton = () => {
+  const { t } = usePage().texts;
+  return (
+    <>
+      <div class="loading">
+        <p>{t('field.loading')}</p>
+        <Button look="small" icon="close" onClick={() => location.assign('./')}>
+          {t('action.cancel')}
+        </Button>
+      </div>
+      <div aria-hidden="true">
+        <span class="skeleton line title" />
+        <span class="skeleton line short" />
+        {Array.from({ length: 6 }, (_, row) => (
+          <span key={row} class="skeleton row" />
+        ))}
+      </div>
+    </>
+  );
+};

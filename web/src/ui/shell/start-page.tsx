@@ -1,4 +1,5 @@
-import { type ComponentChild, render } from 'preact';
+import { render } from 'preact';
+import { useErrorBoundary } from 'preact/hooks';
 import { createApi } from '../../api/index.ts';
 import {
   createFormat,
@@ -7,31 +8,27 @@ import {
   loadFirstTexts,
   loadTexts,
   openLocalStore,
+  pagePath,
   readStored,
   store,
-  type Texts,
   wantedLocales,
 } from '../../lib/index.ts';
-import { PageContext } from '../context.ts';
+import { PageContext, usePage } from '../context.ts';
 import { createDownloads } from '../downloads.ts';
 import { createFormatStore } from '../format-store.ts';
 import { createLiveRegion } from '../live-region.ts';
 import { createPlayback } from '../playback.ts';
 import { createSession } from '../session.ts';
 import { createThemeStore } from '../theme-store.ts';
-import { ErrorBoundary } from './error-boundary.tsx';
+import { App } from './app.tsx';
 import { openLocation } from './use-location.ts';
 
 const LANGUAGE = 'reelay.language';
 
-/**
- * Renders a page in the visitor's language.
- * @param search `location.search`, opened before the first rendering to avoid a layout shift
- * @param needsLazyTexts of lazily loaded components
- */
-export async function startPage(content: ComponentChild, search = '', needsLazyTexts = false): Promise<void> {
+/** Renders the page in the visitor's language. Its link is opened before the first rendering to avoid a layout shift. */
+export async function startPage(): Promise<void> {
   const storage = openLocalStore();
-  const api = createApi(location.origin);
+  const api = createApi(location.origin + pagePath());
   const history = createHistory({ storage, events: window });
   const fixed = {
     api,
@@ -45,11 +42,10 @@ export async function startPage(content: ComponentChild, search = '', needsLazyT
     downloads: createDownloads({ api, history }),
     announcement: createLiveRegion(),
   };
-  openLocation(fixed, search);
+  openLocation(fixed, location.search);
   const root = document.getElementById('app') ?? document.body;
 
   let texts = await loadFirstTexts(wantedLocales(navigator.languages, readStored(storage, LANGUAGE)));
-  if (needsLazyTexts) await texts.loadLazy();
   let lastAsked = texts.locale;
   show();
 
@@ -58,27 +54,45 @@ export async function startPage(content: ComponentChild, search = '', needsLazyT
     // early.ts has set these for the prerendered shell.
     document.documentElement.classList.remove('opened', 'translating');
     document.documentElement.dir = texts.direction;
-    const page = { ...fixed, texts, format: createFormat(texts.locale), setLocale };
-    const guarded = <ErrorBoundary>{content}</ErrorBoundary>;
-    render(<PageContext.Provider value={page}>{guarded}</PageContext.Provider>, root);
+    render(
+      <PageContext.Provider value={{ ...fixed, texts, format: createFormat(texts.locale), setLocale }}>
+        <GuardedApp />
+      </PageContext.Provider>,
+      root,
+    );
   }
   async function setLocale(locale: Locale): Promise<void> {
     lastAsked = locale;
-    const loaded = await loadLike(texts, locale).catch(() => undefined);
+    const load = async () => {
+      const loaded = await loadTexts(locale);
+      if (texts.isLazyWanted) await loaded.loadLazy();
+      return loaded;
+    };
+    const loaded = await load().catch(() => undefined);
     if (locale !== lastAsked) return;
-    if (loaded) texts = loaded;
+    if (loaded) {
+      texts = loaded;
+      store(storage, LANGUAGE, locale);
+    }
     // Also after a failure: the select already shows the new language.
     show();
-    if (loaded) store(storage, LANGUAGE, locale);
   }
 }
 
-/** The texts of another language, of lazily loaded components too where the current ones have them. */
-async function loadLike({ isLazyWanted }: Texts, locale: Locale): Promise<Texts> {
-  const texts = await loadTexts(locale);
-  if (isLazyWanted) await texts.loadLazy();
-  return texts;
-}
+/** The page, or a notice when it throws while it is rendered: the last resort instead of a blank page. */
+const GuardedApp = () => {
+  const { t } = usePage().texts;
+  const [error] = useErrorBoundary((cause) => console.error(cause));
+  if (!error) return <App />;
+  return (
+    <main class="wrap hero small">
+      <h1>{t('crash.title')}</h1>
+      <a class="button" href="./">
+        {t('action.retry')}
+      </a>
+    </main>
+  );
+};
 
 /** Whether the address ends in `#download`, as the browser extension opens it. A reload does not download again. */
 function takeDownloadRequest(): boolean {

@@ -1,11 +1,14 @@
 import { readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import type { FileSource, SegmentedSource, Source } from '@reelay/source';
 import { toStreamProblem } from '../../../../../core/api/problem.ts';
 import { silentLog } from '../../../../../core/log/log.ts';
 import type { Resource, Track } from '../../../../../core/state/resource.ts';
 import { createFfmpegInputServer } from '../../../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
-import type { EncodeChoice } from '../../../../../stream-service/outputs/encode/encoded-format.ts';
+import { createComputedExtents } from '../../../../../stream-service/outputs/computed-extents.ts';
+import type { SelectedSound } from '../../../../../stream-service/outputs/encode/encoded-format.ts';
 import type { EncodedName } from '../../../../../stream-service/outputs/encode/formats.ts';
 import type { FrameEncoding } from '../../../../../stream-service/outputs/encode/frames/frame-encoding.ts';
 import {
@@ -23,8 +26,9 @@ import {
   createAdmission,
   noopObserver,
 } from '../../../../../stream-service/sessions/stream-sessions.ts';
-import type { FileSource, SegmentedSource, Source } from '../../../../../stream-service/source/source.ts';
+import { createFaultHandler } from '../../../../origin/faults.ts';
 import { closeAfterwards } from '../../../../support/close-afterwards.ts';
+import { resourceWith, startUpstream, trackAt } from '../../../source/upstream.ts';
 
 const LIMITS: AdmissionLimits = { maxStreams: 100, maxStreamsPerClient: 100, maxFfmpeg: 4 };
 
@@ -62,13 +66,15 @@ export async function startMp3(
     source: 'system',
     buildId: options.buildId ?? 'build',
   } as const;
-  const dependencies = { inputServer, admission, observer: noopObserver, log: silentLog, parallelism: 2, ...options };
+  const extents = createComputedExtents();
+  const defaults = { inputServer, admission, observer: noopObserver, log: silentLog, parallelism: 2, extents };
+  const dependencies = { ...defaults, ...options };
   const streams = createFrameStreams(dependencies);
   const changed: typeof streams = {
     ...streams,
     ranged: (input, layout, tag) => streams.ranged(input, { ...layout, encoding: change(layout.encoding) }, tag),
   };
-  const open = async (resource: Resource, track: Track, source: Source, clip?: ClipTimes, chosen?: EncodeChoice) =>
+  const open = async (resource: Resource, track: Track, source: Source, clip?: ClipTimes, chosen?: SelectedSound) =>
     encode(
       options.format ?? 'mp3',
       { resource, track, source, ffmpeg, client: 'client' },
@@ -83,7 +89,6 @@ export function fileSource(bytes: Buffer, { cutAt = Number.POSITIVE_INFINITY, si
   const reading = new Set<Readable>();
   const source: FileSource = {
     needsRemux: false,
-    isSeekable: sized,
     size: sized ? bytes.length : undefined,
     validator: '"entity"',
     read(first, last = bytes.length - 1) {
@@ -109,37 +114,42 @@ export async function segmentedSource(playlist: string, { live = false, deadFrom
   const text = await readFile(playlist, 'utf8');
   const [, map] = /#EXT-X-MAP:URI="([^"]+)"/.exec(text) ?? [];
   const init = map ? [await readFile(folder + map)] : [];
-  let startSeconds = 0;
-  const segments: { startSeconds: number; file: string }[] = [];
+  let durationSeconds = 0;
+  const files: string[] = [];
   for (const [, seconds, file] of text.matchAll(/#EXTINF:([\d.]+).*\n([^#\n]+)/g)) {
-    segments.push({ startSeconds, file: folder + file });
-    startSeconds += Number(seconds);
+    files.push(folder + file);
+    durationSeconds += Number(seconds);
   }
   const source: SegmentedSource = {
     needsRemux: true,
     size: undefined,
-    isSeekable: !live,
-    durationSeconds: live ? undefined : startSeconds,
-    readFrom(seconds) {
-      const index = Math.max(
-        segments.findLastIndex((segment) => segment.startSeconds <= seconds),
-        0,
-      );
-      const stream = Readable.from(
-        (async function* () {
-          yield* init;
-          for (const [offset, { file }] of segments.slice(index).entries()) {
-            if (index + offset >= deadFrom) throw new Error('A segment could not be read');
-            yield await readFile(file);
-          }
-        })(),
-        { objectMode: false },
-      );
-      return { stream, startSeconds: segments[index]?.startSeconds ?? 0 };
-    },
+    durationSeconds: live ? undefined : durationSeconds,
+    readAll: () => Readable.from(chunks(), { objectMode: false }),
     close: () => undefined,
   };
+  async function* chunks() {
+    yield* init;
+    for (const [index, file] of files.entries()) {
+      if (index >= deadFrom) throw new Error('A segment could not be read');
+      yield await readFile(file);
+    }
+  }
   return source;
+}
+
+/** The segments of a playlist on disk as the file that they are read as. */
+export async function listedFile(playlist: string): Promise<Source> {
+  const upstream = await startUpstream();
+  upstream.use(async (request, response) => {
+    const bytes = await readFile(join(playlist, '..', request.url ?? ''));
+    createFaultHandler({ bytes })(request, response);
+  });
+  const listed = trackAt(`${upstream.origin}/${basename(playlist)}`, { delivery: 'hls' });
+  const resource = resourceWith(listed);
+  const { findFile, openSource } = upstream.openers();
+  const file = await findFile(resource, listed);
+  if (!file) throw new Error('The list makes no file');
+  return openSource(resource, { ...listed, file });
 }
 
 /** Reads a byte range, both ends included. */

@@ -4,6 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { mp3SizeBytes } from '../../../../../core/conversions/mp3.ts';
 import { runningFfmpegs } from '../../../../../stream-service/ffmpeg/run-ffmpeg.ts';
+import { createComputedExtents } from '../../../../../stream-service/outputs/computed-extents.ts';
 import { newestFfmpeg } from '../../../../support/installed-tools.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 import { codedSound, decode, ffmpeg, listen, RATE } from './coded-sound.ts';
@@ -103,7 +104,7 @@ describe('encode', () => {
     });
 
     it('returns the same bytes when opened again, to concurrent clients, and with one encoder', async () => {
-      const single = await start({ parallelism: 1, limits: { maxFfmpeg: 1 }, cacheBytes: 1 });
+      const single = await start({ parallelism: 1, limits: { maxFfmpeg: 1 }, extents: createComputedExtents(1) });
       const [again, another, slow] = await Promise.all([
         readRange(await open(), 0),
         readRange(await open(), 1_000_000),

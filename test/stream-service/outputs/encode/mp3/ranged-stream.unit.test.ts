@@ -1,7 +1,9 @@
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { MP3_FRAME_BYTES } from '../../../../../core/conversions/mp3.ts';
-import { createEncodedUnits } from '../../../../../stream-service/outputs/encode/frames/encoded-units.ts';
+import { createComputedExtents } from '../../../../../stream-service/outputs/computed-extents.ts';
 import { type FrameRange, layoutBytes } from '../../../../../stream-service/outputs/encode/frames/layout.ts';
 import { rangedStream } from '../../../../../stream-service/outputs/encode/frames/ranged-stream.ts';
 import { mp3Encoding, SEGMENT_FRAMES } from '../../../../../stream-service/outputs/encode/mp3.ts';
@@ -9,7 +11,7 @@ import { mp3Encoding, SEGMENT_FRAMES } from '../../../../../stream-service/outpu
 const tag = Buffer.from('a tag');
 const layout = { tagBytes: tag.length, encoding: mp3Encoding(192), frames: 2 * SEGMENT_FRAMES + 4000 };
 
-const units = createEncodedUnits(10_000_000).of('entity', layout.encoding);
+const units = { extents: createComputedExtents(10_000_000), id: 'entity' };
 
 /** A frame that contains its number. */
 const frame = (number: number) => Buffer.alloc(MP3_FRAME_BYTES, `${number} `);
@@ -27,7 +29,7 @@ it('splits the last segment between concurrent encoders and sends it in order', 
     const bytes = frames(piece.firstFrame, piece.endFrame).subarray(start, end);
     for (let at = 0; at < bytes.length; at += 32_768) yield bytes.subarray(at, at + 32_768);
   }
-  const options = { layout, tag, encode, acquire: async () => () => undefined, parallelism: 2, units };
+  const options = { layout, tag, encode, acquire: async () => () => undefined, parallelism: 2, ...units };
   const body = await buffer(rangedStream(3, layoutBytes(layout) - 1, options));
   const whole = Buffer.concat([tag, frames(0, layout.frames)]);
   expect(body.equals(whole.subarray(3))).toBe(true);
@@ -48,11 +50,68 @@ it('encodes little ahead for a slow client', async () => {
       yield bytes;
     }
   }
-  const options = { layout, tag, encode, acquire: async () => () => undefined, parallelism: 2, units };
+  const options = { layout, tag, encode, acquire: async () => () => undefined, parallelism: 2, ...units };
   const stream = rangedStream(0, layoutBytes(layout) - 1, options);
   await new Promise((resolve) => stream.once('readable', resolve));
   await expect.poll(() => given).toBeGreaterThan(500 * MP3_FRAME_BYTES);
   expect(given).toBeLessThan(700 * MP3_FRAME_BYTES);
   expect(pieces).toHaveLength(1);
   stream.destroy();
+});
+
+/** Encodings of units that end when the test lets them, or are aborted. */
+function heldEncodings() {
+  const begun: { readonly signal: AbortSignal; readonly ofStream: AbortSignal; readonly finish: () => void }[] = [];
+  async function* encode({ firstFrame, endFrame }: FrameRange, signal: AbortSignal, ofStream: AbortSignal) {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    signal.addEventListener('abort', () => reject(signal.reason));
+    begun.push({ signal, ofStream, finish: resolve });
+    await promise;
+    yield frames(firstFrame, endFrame);
+  }
+  const kept = { extents: createComputedExtents(10_000_000), id: 'entity' };
+  const options = { layout, tag, encode, acquire: async () => () => undefined, parallelism: 2, ...kept };
+  const read = () => rangedStream(tag.length, tag.length + MP3_FRAME_BYTES - 1, options);
+  return { begun, read };
+}
+
+it('goes on with a unit for a stream that waits for it when the one that began it is destroyed', async () => {
+  const { begun, read } = heldEncodings();
+  const first = read().resume();
+  await expect.poll(() => begun.length).toBe(1);
+  const second = buffer(read());
+  first.destroy();
+  await once(first, 'close');
+  begun[0]?.finish();
+  expect(await second).toEqual(frame(0));
+  expect(begun).toHaveLength(1);
+  // What the first stream has kept of its source is freed.
+  await expect.poll(() => begun[0]?.ofStream.aborted).toBe(true);
+});
+
+it('ends the encoding of a unit at once when the last stream that waits for it is destroyed', async () => {
+  const { begun, read } = heldEncodings();
+  const streams = [read().resume(), read().resume()];
+  await expect.poll(() => begun.length).toBe(1);
+  for (const stream of streams) stream.destroy();
+  expect(begun[0]?.signal.aborted).toBe(true);
+  await expect.poll(() => begun[0]?.ofStream.aborted).toBe(true);
+  expect(begun).toHaveLength(1);
+});
+
+it('leaves the queue for an encoder at once when it is destroyed', async () => {
+  const waiting: AbortSignal[] = [];
+  const acquire = (signal: AbortSignal) =>
+    new Promise<() => void>((_, reject) => {
+      waiting.push(signal);
+      signal.addEventListener('abort', () => reject(signal.reason));
+    });
+  const encode = () => Readable.from([]);
+  for (const last of [tag.length, layoutBytes(layout) - 1]) {
+    const stream = rangedStream(0, last, { layout, tag, encode, acquire, parallelism: 2, ...units });
+    stream.resume();
+    await expect.poll(() => waiting.length).toBe(1);
+    stream.destroy();
+    expect(waiting.splice(0).map(({ aborted }) => aborted)).toEqual([true]);
+  }
 });

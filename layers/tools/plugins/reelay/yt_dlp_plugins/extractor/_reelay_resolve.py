@@ -2,7 +2,6 @@
 import functools
 import json
 import math
-import time
 
 from yt_dlp.extractor.common import InfoExtractor
 from yt_dlp.utils import ExtractorError
@@ -22,7 +21,6 @@ UNUSED_FIELDS = {'requested_subtitles', 'requested_formats', 'requested_download
 def resolve(ydl, request, lift_memory_limit=lambda: None):
     """Resolves a request (see _reelay_serve). Returns the response as one line of bytes."""
     try:
-        begun = time.monotonic()
         use_proxy(ydl, request['proxy'])
         impersonate(ydl, request.get('impersonate'))
         if 'player' in request:
@@ -33,8 +31,7 @@ def resolve(ydl, request, lift_memory_limit=lambda: None):
         more = {'isIncomplete': True} if ydl.reelay_timeouts else {}
         if cookies:
             more['cookies'] = cookies.changes()
-        durations = {'waitedMs': _ms(request['receivedAt'], begun), 'extractedMs': _ms(begun, time.monotonic())}
-        line = encode({'ok': True, 'info': plain(ydl.sanitize_info(info)), **more, **durations})
+        line = encode({'ok': True, 'info': plain(ydl.sanitize_info(info)), **more})
         if len(line) <= MAX_RESPONSE_BYTES:
             return line
         return failure('too_large', f'The response has {len(line)} bytes')
@@ -45,10 +42,6 @@ def resolve(ydl, request, lift_memory_limit=lambda: None):
         # The message of an HTTP client may contain the proxy URL, with the credentials of this request.
         described['message'] = described['message'].replace(request['proxy'], 'the proxy')
         return encode({'ok': False, 'error': described})
-
-
-def _ms(start, end):
-    return round((end - start) * 1000, 3)
 
 
 def failure(kind, message=None):

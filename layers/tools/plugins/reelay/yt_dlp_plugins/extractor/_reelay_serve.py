@@ -6,7 +6,7 @@ Request   {"id", "url", "timeoutSeconds", "proxy", "flat", "playlistLimit", "ent
 Cancel    {"cancel": id}
 Ping      {"ping": true}, answered by {"pong": true}: a worker that does not answer is stuck
 Response  the id of the request and a space, which this process writes, and the line of the fork: it answers its own request.
-          {"ok": true, "info": {...}, "isIncomplete"?, "cookies"?, "waitedMs", "extractedMs"}
+          {"ok": true, "info": {...}, "isIncomplete"?, "cookies"?}
           or {"ok": false, "error": {"kind", "message"?, ...}}
 Greeting  {"ready": true, "sandbox": {"landlock", "seccomp"} or null}, once
 """
@@ -183,8 +183,7 @@ class Server:
     def start_helper(self, url, fork):
         """Starts a fork that prepares a player, with the proxy and the time of the fork that needs it."""
         helper = self.fork()
-        now = time.monotonic()
-        helper.send({'id': '', 'player': {'url': url}, 'proxy': fork.proxy, 'receivedAt': now, 'deadline': fork.deadline})
+        helper.send({'id': '', 'player': {'url': url}, 'proxy': fork.proxy, 'deadline': fork.deadline})
         return helper
 
     def answer(self, fork, line):
@@ -307,7 +306,7 @@ class Malformed(Exception):
 
 
 def checked(message):
-    """Validates a request and adds `receivedAt` and `deadline` in monotonic seconds.
+    """Validates a request and adds `deadline` in monotonic seconds.
 
     Raises Malformed, or ValueError where there is no id to respond to.
     """
@@ -315,7 +314,7 @@ def checked(message):
         raise ValueError('id is missing')
     try:
         now = time.monotonic()
-        return {**message, 'receivedAt': now, 'deadline': now + checked_timeout(message)}
+        return {**message, 'deadline': now + checked_timeout(message)}
     except ValueError as error:
         raise Malformed(message['id'], f'Malformed request: {error}') from error
 

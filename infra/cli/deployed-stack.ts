@@ -1,0 +1,114 @@
+import {
+  CloudFormationClient,
+  DescribeStackEventsCommand,
+  DescribeStacksCommand,
+  paginateDescribeStacks,
+  type Stack,
+  UpdateTerminationProtectionCommand,
+} from '@aws-sdk/client-cloudformation';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import type { GuardEvent, GuardReport } from '../../core/spending/index.ts';
+
+/** Where AWS is asked. */
+export interface Place {
+  readonly region: string;
+  /** Profile of the AWS configuration. */
+  readonly profile?: string | undefined;
+}
+
+/** A stack of that place. */
+export interface StackPlace extends Place {
+  readonly stackName: string;
+}
+
+/** A stack that exists. */
+export interface DeployedStack {
+  /** Whether it serves; false after a first deployment that failed. */
+  readonly isComplete: boolean;
+  /** Whether CloudFormation refuses to delete it. */
+  readonly isProtected: boolean;
+  readonly outputs: Readonly<Record<string, string>>;
+}
+
+/**
+ * Context in which the app has the stacks of any profile: `public` has the most. Numbers of tasks for another one may be invalid for
+ * it: blank counts as not set.
+ */
+export const EVERY_STACK = { profile: 'public', minTasks: '', maxTasks: '', resolverConcurrency: '', pricingPlan: '' };
+
+const NEVER_COMPLETE = ['REVIEW_IN_PROGRESS', 'ROLLBACK_COMPLETE', 'ROLLBACK_FAILED', 'CREATE_FAILED', 'DELETE_FAILED'];
+/** The least that the rule `CheckBootstrapVersion` of the stacks admits. */
+const MIN_BOOTSTRAP_VERSION = 6;
+
+/** Undefined while it is not deployed. @throws Error when AWS gives no clear answer */
+export async function findStack({ stackName: StackName, ...place }: StackPlace): Promise<DeployedStack | undefined> {
+  try {
+    const { Stacks = [] } = await new CloudFormationClient(place).send(new DescribeStacksCommand({ StackName }));
+    const [stack] = Stacks;
+    return (
+      stack && {
+        isComplete: !NEVER_COMPLETE.includes(stack.StackStatus ?? ''),
+        isProtected: stack.EnableTerminationProtection === true,
+        outputs: outputsOf(stack),
+      }
+    );
+  } catch (error) {
+    // The same code as for an invalid request.
+    if (error instanceof Error && /does not exist$/.test(error.message)) return undefined;
+    throw error;
+  }
+}
+
+const outputsOf = ({ Outputs = [] }: Stack): Record<string, string> =>
+  Object.fromEntries(Outputs.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]));
+
+/**
+ * Whether CDK's bootstrap with that qualifier is there, whatever its stack is called, in a version that the stacks can use.
+ * @throws Error when AWS gives no clear answer
+ */
+export async function isBootstrapped(place: Place, qualifier = 'hnb659fds'): Promise<boolean> {
+  for await (const { Stacks = [] } of paginateDescribeStacks({ client: new CloudFormationClient(place) }, {})) {
+    const isUsable = (stack: Stack) =>
+      Number(outputsOf(stack).BootstrapVersion) >= MIN_BOOTSTRAP_VERSION &&
+      stack.Parameters?.some((each) => each.ParameterKey === 'Qualifier' && each.ParameterValue === qualifier);
+    if (Stacks.some(isUsable)) return true;
+  }
+  return false;
+}
+
+/**
+ * Invokes the cost guard of a stack.
+ * @returns undefined without a stack, or one without a guard
+ * @throws Error when the guard fails, or AWS gives no clear answer
+ */
+export async function askCostGuard(place: StackPlace, request: GuardEvent = {}): Promise<GuardReport | undefined> {
+  const FunctionName = (await findStack(place))?.outputs.CostGuardFunction;
+  if (!FunctionName) return undefined;
+  const invocation = new InvokeCommand({ FunctionName, Payload: JSON.stringify(request) });
+  const { FunctionError, Payload } = await new LambdaClient(place).send(invocation);
+  const answer = Payload?.transformToString() ?? '';
+  if (FunctionError) throw new Error(`The cost guard failed: ${answer.slice(0, 300)}`);
+  return JSON.parse(answer);
+}
+
+/**
+ * Whether a deployment has met another change of one of its functions, as the update of the tools makes twice a day for seconds:
+ * deploying again works.
+ * @param since when the deployment began
+ */
+export async function hasMetConflict({ stackName, ...place }: StackPlace, since: Date): Promise<boolean> {
+  const request = new DescribeStackEventsCommand({ StackName: stackName });
+  const { StackEvents = [] } = await new CloudFormationClient(place).send(request);
+  return StackEvents.some(
+    ({ Timestamp, ResourceStatusReason = '' }) =>
+      Timestamp !== undefined &&
+      Timestamp >= since &&
+      /ResourceConflict|update is in progress/i.test(ResourceStatusReason),
+  );
+}
+
+/** Lets CloudFormation delete a stack. @throws Error when AWS refuses */
+export async function unprotect({ stackName, ...place }: StackPlace): Promise<void> {
+  const request = { StackName: stackName, EnableTerminationProtection: false };
+  await new CloudFormationClient(place).send(new UpdateTerminationProtectionCommand(request));
+}

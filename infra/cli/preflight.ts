@@ -1,0 +1,131 @@
+import { spawnSync } from 'node:child_process';
+import { DescribeVpcsCommand, EC2Client } from '@aws-sdk/client-ec2';
+import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { SettingError } from '../../core/config/index.ts';
+import { CLOUDFRONT_REGION, checkPlace, type DeploymentSettings, profileOf, stackNameOf } from '../config/index.ts';
+import { askCostGuard, findStack, isBootstrapped, type Place } from './deployed-stack.ts';
+
+/** `problem`: the deployment would fail. `warning`: it works with less, or what was looked for is not known. */
+type State = 'ok' | 'warning' | 'problem';
+
+/** What one check found. */
+export interface Finding {
+  readonly subject: string;
+  readonly state: State;
+  /** What was found, and what to do about it, in one line. */
+  readonly text: string;
+}
+
+type Answer = readonly [state: State, text: string];
+
+export interface PreflightOptions extends Partial<Place> {
+  readonly settings: DeploymentSettings;
+  /** Of CDK's bootstrap. @default CDK's */
+  readonly qualifier?: string | undefined;
+}
+
+const MARKS = { ok: 'ok     ', warning: 'warning', problem: 'PROBLEM' } as const;
+/** Answers that are not AWS's own, such as those of a proxy, may be whole pages. */
+const MAX_MESSAGE_CHARACTERS = 120;
+/** Lambda leaves no fewer to all functions without a reservation. */
+const MIN_UNRESERVED_EXECUTIONS = 100;
+/** Networks of a region, unless the account has more. */
+const USUAL_NETWORKS = 5;
+
+/** One line for each finding. */
+export const formatFindings = (findings: readonly Finding[]): string =>
+  findings.map(({ state, subject, text }) => `${MARKS[state]}  ${subject}: ${text}`).join('\n');
+
+/** Where a deployment has stacks. */
+export const regionsOf = (settings: DeploymentSettings, region: string): string[] => [
+  ...new Set([region, ...(profileOf(settings).firewall ? [CLOUDFRONT_REGION] : [])]),
+];
+
+/** What the deployment needs of this machine. */
+export function checkMachine({ streamImage }: DeploymentSettings): Finding[] {
+  const findings: Finding[] = [];
+  const check = (subject: string, program: string, args: readonly string[], advice: string) => {
+    const { status, error } = spawnSync(program, args);
+    const trouble = error ? 'is not installed' : 'does not run';
+    if (status === 0) findings.push({ subject, state: 'ok', text: `${program} responds` });
+    else findings.push({ subject, state: 'problem', text: `${program} ${trouble}: ${advice}` });
+  };
+  check('pip', 'python3', ['-m', 'pip', '--version'], 'install Python 3 with pip, which downloads FFmpeg');
+  const advice =
+    'it builds the image of the stream service. Start it, set CDK_DOCKER to finch or podman, or let the account build the image: -c streamImage=codebuild';
+  if (streamImage === 'docker') check('image', process.env.CDK_DOCKER ?? 'docker', ['info'], advice);
+  return findings;
+}
+
+/** What the deployment needs of the account and region. Changes nothing; what fails is a finding. @throws SettingError for settings that no profile permits */
+export async function checkAccount({ settings, region, profile, qualifier }: PreflightOptions): Promise<Finding[]> {
+  const stop = (subject: string, text: string): Finding[] => [{ subject, state: 'problem', text }];
+  if (!region) return stop('region', 'none is set: set AWS_REGION, or region in the AWS profile');
+  const place = { region, profile, stackName: stackNameOf(settings) };
+  let isDeployed = false;
+  try {
+    checkPlace(settings, { region });
+    isDeployed = (await findStack(place))?.isComplete ?? false;
+  } catch (error) {
+    if (error instanceof SettingError) return stop('region', error.message);
+    const advice = 'set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or renew the login';
+    if ((error as Error).name !== 'AccessDenied')
+      return stop('account', `AWS accepts no request (${messageOf(error)}): ${advice}`);
+  }
+  const { resolverConcurrency = 0, entriesAtOnce } = profileOf(settings);
+  const raise = (service: string, code: string) =>
+    `raise it with aws service-quotas request-service-quota-increase --region ${region} --service-code ${service} --quota-code ${code}`;
+  const checks: Readonly<Record<string, () => Promise<Answer>>> = {
+    ...Object.fromEntries(
+      regionsOf(settings, region).map((each) => [
+        `bootstrap in ${each}`,
+        async () => [
+          'ok',
+          (await isBootstrapped({ ...place, region: each }, qualifier)) ? 'done' : 'npm run deploy does it',
+        ],
+      ]),
+    ),
+    // A deployment while the guard keeps the resolver closed cannot try its new version.
+    spending: async () => {
+      const until = (await askCostGuard(place))?.closedUntil;
+      return until
+        ? ['problem', `the cost guard keeps it closed until ${until}: wait, or npm run infra -- reopen`]
+        : ['ok', 'open'];
+    },
+    // A new account may have ten.
+    'Lambda executions': async () => {
+      const { AccountLimit = {} } = await new LambdaClient(place).send(new GetAccountSettingsCommand({}));
+      const { ConcurrentExecutions: total = 0, UnreservedConcurrentExecutions: unreserved = total } = AccountLimit;
+      const advice = raise('lambda', 'L-B99A9384');
+      if (resolverConcurrency > 0 && !isDeployed && unreserved - resolverConcurrency < MIN_UNRESERVED_EXECUTIONS)
+        return [
+          'problem',
+          `${unreserved} are free, and resolverConcurrency ${resolverConcurrency} must leave ${MIN_UNRESERVED_EXECUTIONS}: ${advice}, or lower resolverConcurrency`,
+        ];
+      if (total > entriesAtOnce + 1) return ['ok', `${total} at once`];
+      return [
+        'warning',
+        `${total} at once, and a playlist alone uses ${entriesAtOnce + 1}: ${advice}, or lower entriesAtOnce`,
+      ];
+    },
+    VPCs: async () => {
+      const { Vpcs = [] } = await new EC2Client(place).send(new DescribeVpcsCommand({ MaxResults: 1000 }));
+      const text = `${Vpcs.length} in ${region}`;
+      if (isDeployed || Vpcs.length < USUAL_NETWORKS) return ['ok', text];
+      return ['warning', `${text}: where the quota is ${USUAL_NETWORKS}, delete one, or ${raise('vpc', 'L-F678F1CE')}`];
+    },
+  };
+  return Promise.all(
+    Object.entries(checks).map(async ([subject, check]) => {
+      const unknown = (error: unknown): Answer => ['warning', `could not be checked: ${messageOf(error)}`];
+      const [state, text] = await check().catch(unknown);
+      return { subject, state, text };
+    }),
+  );
+}
+
+const messageOf = (error: unknown): string =>
+  String((error as Error).message)
+    .trim()
+    .split(/\r?\n/, 1)[0]
+    ?.slice(0, MAX_MESSAGE_CHARACTERS) ?? '';

@@ -1,2 +1,0 @@
-export { formatFindings } from './finding.ts';
-export { checkAccount, checkMachine, isBootstrapped } from './preflight.ts';

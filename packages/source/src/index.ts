@@ -1,0 +1,12 @@
+export { openFile } from './file-source.ts';
+export type { SourceLimits } from './limits.ts';
+export { memorySource, openSmallFile, readWhole } from './memory.ts';
+export { singleAttemptLimits } from './plan-attempt.ts';
+export { firstBytes, hasBytes } from './read-ahead-stream.ts';
+export { createRequests } from './requests.ts';
+export type { TableRequest } from './segmented/listed-files.ts';
+export { DASH, HLS, type ListKind, type ListRequest, openList, WEBM } from './segmented/load-timeline.ts';
+export { createSegmentFiles, type FileWish } from './segmented/segment-files.ts';
+export { openSegments } from './segmented/segmented-source.ts';
+export type { FileSource, OpenOptions, OpenRequest, SegmentedSource, Source, TrackSelection } from './source.ts';
+export type { SourceTrack } from './track.ts';

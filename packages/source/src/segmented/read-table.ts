@@ -1,0 +1,257 @@
+import { Readable } from 'node:stream';
+import { createCache, createSemaphore, type Semaphore } from '@reelay/concurrency';
+import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
+import {
+  createTable,
+  type Encoding,
+  HEAD_BYTES,
+  type ListedSegment,
+  placeRequest,
+  recognizeFormat,
+  type SegmentFacts,
+  type SegmentFormatName,
+  type SegmentTable,
+  segmentFormat,
+  startSecondsOf,
+} from '@reelay/seekable-media/segment-file';
+import { durationOf, hasDiscontinuity, isSameSection, type Segment } from '@reelay/seekable-media/timeline';
+import { INSPECT_SEGMENT, MAKE_PLACE } from '../parsing.ts';
+import type { OpenRequest } from '../source.ts';
+import type { FetchOptions, SegmentFetch } from './segment-fetch.ts';
+
+/** Each of them is requested, of hosts that a playlist names: 16 hours in pieces of six seconds. */
+const MAX_PROBED_SEGMENTS = 10_000;
+/** Longer heads are those of segments that are small themselves, or hostile. */
+const MAX_HEAD_BYTES = 2 * 1024 * 1024;
+/** Requests of one list, to any number of hosts. */
+const PARALLEL_PROBES = 32;
+/** After a host has reported overload, it is probed by one request at a time for so long. */
+const SLOW_MS = 60_000;
+
+/** Limits the small requests that tell sizes and times. */
+export interface ProbeLimits {
+  /** Waits for a turn. @returns what ends it */
+  acquire(host: string, signal: AbortSignal): Promise<() => void>;
+  onOverload(host: string): void;
+}
+
+export function createProbeLimits(perHost: number): ProbeLimits {
+  const permits = createSemaphore({ maxPerClient: perHost });
+  const slow = createCache<string, Semaphore>({ maxEntries: 1000, maxAgeMs: SLOW_MS });
+  return {
+    async acquire(host, signal) {
+      const permit = await permits.acquire(host, signal);
+      const turn = await slow
+        .get(host)
+        ?.acquire(host, signal)
+        .catch((error) => {
+          permit.release();
+          throw error;
+        });
+      return () => {
+        turn?.release();
+        permit.release();
+      };
+    },
+    onOverload(host) {
+      if (!slow.get(host)) slow.set(host, createSemaphore({ permits: 1 }));
+    },
+  };
+}
+
+/** Of a list that tells sizes and times, so many segments are requested, to see whether it tells the truth. */
+const MAX_SAMPLES = 6;
+/** By which times of the list may be wrong: half a picture. */
+const MAX_DEVIATION_SECONDS = 0.02;
+
+interface ProbeOptions extends Pick<OpenRequest, 'client' | 'parse' | 'signal'> {
+  /** Durations of the list are whole seconds. */
+  readonly isRounded?: boolean | undefined;
+  readonly fetch: SegmentFetch;
+  readonly limits: ProbeLimits;
+}
+
+/**
+ * The table of a complete list: one small request for each segment, several at once. Of a list that tells sizes and times itself, some
+ * segments are requested.
+ * @param segments with media, and with the gaps between them
+ * @throws UnsupportedMp4 when they make no file
+ */
+export async function readTable(segments: readonly Segment[], options: ProbeOptions): Promise<SegmentTable> {
+  const listed = segments.filter(({ isGap }) => !isGap);
+  const [first] = listed;
+  if (!first || listed.length > MAX_PROBED_SEGMENTS) throw new UnsupportedMp4('No segments, or too many');
+  const inspected = await inspectSegment(first, {}, options);
+  const { format } = inspected;
+  const { isRounded } = options;
+  const gaps = gapsBefore(segments);
+  const create = (found: readonly Inspected[]) =>
+    createTable(
+      format,
+      found.map(({ facts, segmentBytes }, index): ListedSegment => {
+        const { seconds, isDiscontinuity = false } = listed[index] ?? first;
+        return { facts, segmentBytes, seconds, isDiscontinuity, gapSeconds: gaps[index] ?? 0 };
+      }),
+      isRounded,
+    );
+  const table =
+    (!isRounded && tellsSizes(segments) && (await tableOfList(listed, { inspected, create }, options))) ||
+    create(await inspectAll(listed, inspected, options));
+  if (segmentFormat(format).needsTrial) await tryPlace(table, listed, options);
+  return table;
+}
+
+/** Whether a list tells the size of each segment, and of one encoding. */
+function tellsSizes(segments: readonly Segment[]): boolean {
+  return segments.every(({ content: { range }, isGap }) => range && !isGap) && !hasDiscontinuity(segments);
+}
+
+interface FirstInspected {
+  readonly inspected: Inspected;
+  readonly create: (found: readonly Inspected[]) => SegmentTable;
+}
+
+/** The table of a list that tells all. Undefined: some of its segments are other than it says. */
+async function tableOfList(
+  listed: readonly Segment[],
+  { inspected, create }: FirstInspected,
+  options: ProbeOptions,
+): Promise<SegmentTable | undefined> {
+  const { format, facts } = inspected;
+  const { encoding } = facts;
+  const { boundPlace } = segmentFormat(format);
+  if (!boundPlace || listed.length <= MAX_SAMPLES) return undefined;
+  const untimed = { ...facts, startTime: undefined, endTime: undefined, audioBytes: undefined };
+  const told = listed.map(({ content: { range } }): Inspected => {
+    const segmentBytes = range ? range.last + 1 - range.first : 0;
+    return { format, segmentBytes, facts: { ...untimed, placeBytes: boundPlace(segmentBytes, encoding) } };
+  });
+  // The first segment often lasts longer or shorter than its list says, by the delay of its pictures.
+  const indexes = Array.from({ length: MAX_SAMPLES - 1 }, (_, index) =>
+    Math.round(1 + (index * (listed.length - 2)) / (MAX_SAMPLES - 2)),
+  );
+  const samples = await Promise.all(
+    listed.map((segment, index) =>
+      indexes.includes(index) ? inspectSegment(segment, { format, encoding }, options) : undefined,
+    ),
+  );
+  const { clockSeconds = Number.POSITIVE_INFINITY } = segmentFormat(format);
+  const lateness = indexes.map((index) => {
+    const late = mainSeconds(samples[index]?.facts) - durationOf(listed.slice(0, index));
+    return late - mainSeconds(samples[1]?.facts) + durationOf(listed.slice(0, 1));
+  });
+  const isAsTold = samples.every(
+    (sample) =>
+      !sample || (sample.facts.startsWithSync && sample.facts.placeBytes <= boundPlace(sample.segmentBytes, encoding)),
+  );
+  const isTimed = lateness.every(
+    // A clock may begin again.
+    (late) => Math.abs(late - (Math.round(late / clockSeconds) * clockSeconds || 0)) <= MAX_DEVIATION_SECONDS,
+  );
+  return isAsTold && isTimed
+    ? create(told.map((segment, index) => samples[index] ?? (index === 0 ? inspected : segment)))
+    : undefined;
+}
+
+/** When the main track of a segment begins. NaN: it does not tell. */
+function mainSeconds(facts: SegmentFacts | undefined): number {
+  const track = facts?.encoding.tracks.find(({ kind }) => kind === facts.mainKind);
+  return (facts?.startTime ?? Number.NaN) / (track?.timescale ?? 1);
+}
+
+async function inspectAll(
+  listed: readonly Segment[],
+  inspected: Inspected,
+  options: ProbeOptions,
+): Promise<readonly Inspected[]> {
+  const { format } = inspected;
+  /** What the segments have in common since the last change that the list declares. */
+  let encoding: Promise<Encoding> = Promise.resolve(inspected.facts.encoding);
+  const probe = (segment: Segment, index: number, signal: AbortSignal): Promise<Inspected> => {
+    const before = listed[index - 1];
+    if (!before) return Promise.resolve(inspected);
+    const probing = { ...options, signal };
+    if (!segment.isDiscontinuity && isSameSection(segment.init, before.init))
+      return encoding.then((known) => inspectSegment(segment, { format, encoding: known }, probing));
+    const changed = inspectSegment(segment, { format }, probing);
+    encoding = changed.then(({ facts }) => facts.encoding);
+    // Its failure is that of the segment, which ends all.
+    encoding.catch(() => undefined);
+    return changed;
+  };
+  return Readable.from(listed.entries())
+    .map(([index, segment]: [number, Segment], { signal = options.signal } = {}) => probe(segment, index, signal), {
+      concurrency: PARALLEL_PROBES,
+      signal: options.signal,
+    })
+    .toArray();
+}
+
+/**
+ * Makes a place as it will be sent: that of the second segment, which begins with the rest of the first where media is cut between
+ * them.
+ * @throws UnsupportedMp4
+ */
+async function tryPlace(table: SegmentTable, listed: readonly Segment[], options: ProbeOptions): Promise<void> {
+  const { fetch, parse, client, signal } = options;
+  const index = Math.min(1, listed.length - 1);
+  const [segment, place] = [listed[index], table.places[index]];
+  if (!segment || !place) return;
+  const parts = await inTurn(segment, options, (fetching) => fetch.whole(segment, place.segmentBytes, fetching));
+  await parse(MAKE_PLACE, placeRequest(table, startSecondsOf(table), { index, segment: parts }), { client, signal });
+}
+
+/** Reads of a segment when it is the turn of its host. Parsing what has been read needs no turn. */
+async function inTurn<T>(
+  { content }: Segment,
+  { limits, signal }: ProbeOptions,
+  read: (options: FetchOptions) => Promise<T>,
+): Promise<T> {
+  const host = URL.parse(content.url)?.host ?? '';
+  const release = await limits.acquire(host, signal);
+  return read({ signal, onOverload: () => limits.onOverload(host) }).finally(release);
+}
+
+/** Seconds of gaps before each segment with media. */
+function gapsBefore(segments: readonly Segment[]): readonly number[] {
+  let seconds = 0;
+  return segments.flatMap((segment) => {
+    const before = seconds;
+    seconds = segment.isGap ? seconds + segment.seconds : 0;
+    return segment.isGap ? [] : [before];
+  });
+}
+
+interface Known {
+  readonly format?: SegmentFormatName;
+  readonly encoding?: Encoding;
+}
+
+interface Inspected {
+  readonly format: SegmentFormatName;
+  readonly facts: SegmentFacts;
+  readonly segmentBytes: number;
+}
+
+async function inspectSegment(
+  segment: Segment,
+  { format: known, encoding }: Known,
+  options: ProbeOptions,
+): Promise<Inspected> {
+  const { fetch, parse, client, signal } = options;
+  const init = encoding ? undefined : await inTurn(segment, options, (fetching) => fetch.init(segment, fetching));
+  for (let wanted = HEAD_BYTES; wanted <= MAX_HEAD_BYTES; ) {
+    const { bytes, isWhole, size } = await inTurn(segment, options, (fetching) =>
+      fetch.head(segment, wanted, fetching),
+    );
+    if (size === undefined) throw new UnsupportedMp4('A segment of unknown size');
+    const format = known ?? recognizeFormat(bytes);
+    if (!format) throw new UnsupportedMp4('Segments of another format');
+    const head = { bytes, isWhole, size, init, encoding };
+    const facts = await parse(INSPECT_SEGMENT, { format, head }, { client, signal });
+    if (!('neededBytes' in facts)) return { format, segmentBytes: size, facts };
+    if (isWhole) throw new UnsupportedMp4('A segment without media');
+    wanted = Math.max(facts.neededBytes, wanted + 1);
+  }
+  throw new UnsupportedMp4('A segment whose media begins too late');
+}

@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import { UpstreamError } from '../src/errors.ts';
+import { defaultLimits } from '../src/limits.ts';
+import {
+  type AttemptContext,
+  type FailedOutcome,
+  initialRetryState,
+  peekLimits,
+  planNextAttempt,
+  probeLimits,
+  type RetryLimits,
+  singleAttemptLimits,
+} from '../src/plan-attempt.ts';
+import { Renewals } from '../src/track-locator.ts';
+
+const limits: RetryLimits = {
+  maxAttempts: 4,
+  initialBackoffMs: 100,
+  maxBackoffMs: 250,
+  maxRetryAfterMs: 5000,
+  maxRefusals: 2,
+};
+const now = Date.parse('Fri, 21 Nov 2025 10:00:00 GMT');
+const error = new UpstreamError('Failed');
+
+describe('planNextAttempt', () => {
+  const state = { ...initialRetryState, failures: 1 };
+  const plan = (outcome: FailedOutcome, context: Partial<AttemptContext> = {}, changes: Partial<typeof state> = {}) =>
+    planNextAttempt({ ...state, ...changes }, outcome, { limits, now, ...context });
+  const forbidden = { kind: 'expired', isGone: false, isForbidden: true } as const;
+  const gone = { kind: 'expired', isGone: true, isForbidden: false } as const;
+
+  it.each([
+    [1, undefined, 100],
+    [2, undefined, 200],
+    [3, undefined, 250],
+    [4, undefined, undefined],
+    [4, '1', undefined],
+    [1, '2', 2000],
+    [1, '0', 100],
+    [1, '99999', 5000],
+    [1, 'Fri, 21 Nov 2025 10:00:03 GMT', 3000],
+    [1, 'Fri, 21 Nov 2025 09:00:00 GMT', 100],
+    [1, 'soon', 100],
+    [1, '-5', 100],
+    [1, ' 3 ', 3000],
+    [1, '04', 4000],
+    [1, '1x', 100],
+    [1, 'x1', 100],
+  ])('after %d failures and Retry-After %j waits %j ms', (failures, retryAfter, delayMs) => {
+    const step = plan({ kind: 'retry', error, retryAfter }, {}, { failures: failures - 1 });
+    expect(step).toEqual(
+      delayMs === undefined
+        ? { kind: 'fail', error }
+        : { kind: 'wait', delayMs, reason: 'Failed', state: { ...state, failures } },
+    );
+  });
+
+  it.each<[string, () => ReturnType<typeof plan>, ReturnType<typeof plan>]>([
+    [
+      'requests a smaller range at once',
+      () => plan(forbidden, { recovery: 'smaller-range' }),
+      { kind: 'wait', delayMs: 0, state },
+    ],
+    [
+      'requests with a Range header at once',
+      () => plan({ kind: 'refused', error }, { recovery: 'with-range' }),
+      { kind: 'wait', delayMs: 0, state: { ...state, isRangeRequired: true } },
+    ],
+    [
+      'pauses after an unexplained 403',
+      () => plan(forbidden, {}, { isRangeRequired: true }),
+      { kind: 'wait', delayMs: 100, state: { ...state, refusals: 1 } },
+    ],
+    [
+      'pauses longer after the next one',
+      () => plan(forbidden, {}, { refusals: 1 }),
+      { kind: 'wait', delayMs: 200, state: { ...state, refusals: 2 } },
+    ],
+    ['renews after the last one', () => plan(forbidden, {}, { refusals: 2 }), { kind: 'renew', isGone: false, state }],
+    [
+      'renews after an explained 403',
+      () => plan(forbidden, { isExplained: true }),
+      { kind: 'renew', isGone: false, state },
+    ],
+    ['renews a URL that is gone', () => plan(gone, {}, { refusals: 1 }), { kind: 'renew', isGone: true, state }],
+    ['fails when the range is refused', () => plan({ kind: 'refused', error }), { kind: 'fail', error }],
+    ['fails when the entity has changed', () => plan({ kind: 'changed', error }), { kind: 'fail', error }],
+    ['fails when the response is unusable', () => plan({ kind: 'unusable', error }), { kind: 'fail', error }],
+  ])('%s', (_, step, expected) => expect(step()).toEqual(expected));
+});
+
+describe('Renewals', () => {
+  it('end after as many as are allowed without progress', () => {
+    const renewals = new Renewals({ maxRenewals: 2 });
+    renewals.add();
+    renewals.add();
+    expect(renewals.isExhausted).toBe(true);
+    expect(() => renewals.add()).toThrow('URL still expired after 2 renewals');
+    renewals.reset();
+    expect(renewals.isExhausted).toBe(false);
+  });
+});
+
+describe('limits of reads that inspect', () => {
+  const generous = {
+    ...defaultLimits,
+    maxAttempts: 9,
+    maxRenewals: 9,
+    maxRefusals: 9,
+    maxAvailabilityWaitMs: 9,
+    stallTimeoutMs: 9000,
+  };
+  const impatient = { ...generous, maxRefusals: 0, maxAvailabilityWaitMs: 0 };
+
+  it.each([
+    ['wait for nothing that is not served at once', peekLimits, impatient],
+    ['make one attempt', singleAttemptLimits, { ...impatient, maxAttempts: 1, maxRenewals: 0 }],
+    [
+      'of later bytes stop at a refusal or silence',
+      probeLimits,
+      { ...generous, maxRefusals: 0, maxAttempts: 2, stallTimeoutMs: 5000 },
+    ],
+  ])('%s', (_, limitsOf, expected) => expect(limitsOf(generous)).toEqual(expected));
+
+  it('are never longer than those of any read', () =>
+    expect(probeLimits({ ...generous, maxAttempts: 1, stallTimeoutMs: 70 })).toMatchObject({
+      maxAttempts: 1,
+      stallTimeoutMs: 70,
+    }));
+});

@@ -1,0 +1,113 @@
+import { audioFamily } from '@reelay/seekable-media/codecs';
+import { listTrackKinds, type TrackHeader, UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
+import {
+  audioFiles,
+  type ClipSource,
+  packFragments,
+  parseFileTracks,
+  selectFragments,
+  type TrackKind,
+} from '@reelay/seekable-media/mp4-clip';
+import { codecString } from '@reelay/seekable-media/mp4-hls';
+import type { ClipTimes } from '@reelay/seekable-media/skipping';
+import { packSource, unpackLayout } from '@reelay/seekable-media/virtual-mp4';
+import { LAY_OUT_CLIP, parse } from '../../../core/parsing/index.ts';
+import type { AudioCopy } from '../writers.ts';
+import { WHOLE } from './plan.ts';
+import type { AnyLayout, LayoutReader, LayoutRequest, OpenFile } from './read-layout.ts';
+import { readMovieFragments } from './read-movie-fragments.ts';
+
+/** The audio was requested as it is, and has another codec than the format. */
+export class OtherCodec extends UnsupportedMp4 {}
+
+/** Lays out some of the packets of MP4 files. */
+export async function layOutPart(
+  files: readonly OpenFile[],
+  request: LayoutRequest,
+  reader: LayoutReader,
+): Promise<AnyLayout> {
+  const { audioAs, extras, isFromKeyframe, times: asked = WHOLE } = request;
+  const times = isFromKeyframe ? await findKeyframe(files, asked, reader) : asked;
+  const single: readonly TrackKind[] = audioAs ? ['soun'] : ['vide', 'soun'];
+  const kindsOf = (index: number): readonly TrackKind[] =>
+    files.length === 1 ? single : [index === 0 ? 'vide' : 'soun'];
+  const sources = await Promise.all(
+    files.map((file, index) =>
+      readClipSource(file, { times, audioAs, kinds: kindsOf(index) }, { files: files.length, signal: reader.signal }),
+    ),
+  );
+  const options = { ...extras, container: audioAs?.container };
+  const { data, ...shown } = await parse(LAY_OUT_CLIP, { sources, times, options }, reader);
+  return { ...unpackLayout(data), ...shown };
+}
+
+/** A longer file is copied by FFmpeg: all of it is read before the first byte is sent. */
+const MAX_SCANNED_BYTES = 256 * 1024 * 1024;
+
+/** Lays out the packets of a file that is no MP4. */
+export async function layOutScan([open]: readonly OpenFile[], { audioAs, extras }: LayoutRequest): Promise<AnyLayout> {
+  const { container } = audioAs ?? {};
+  const scan = container && container !== 'm4a' ? audioFiles[container].scan : undefined;
+  if (!open || !scan || !extras?.tags || open.reader.size > MAX_SCANNED_BYTES)
+    throw new UnsupportedMp4('A file whose packets are not looked up');
+  const { reader } = open;
+  const steps = scan(reader.size, extras.tags);
+  let [held, heldAt] = [Buffer.alloc(0), 0];
+  for (let step = steps.next(held); ; ) {
+    if (step.done) return step.value;
+    const { at, bytes } = step.value;
+    held = held.subarray(Math.min(at - heldAt, held.length));
+    heldAt = at;
+    if (held.length < bytes) {
+      reader.seek(at + held.length);
+      held = Buffer.concat([held, await reader.read(bytes - held.length)]);
+    }
+    step = steps.next(held.subarray(0, bytes));
+  }
+}
+
+/** Enough to find the keyframe: what follows it is not read beyond the frame at the start. */
+const KEYFRAME_SEARCH_SECONDS = 1;
+
+/** The times from the keyframe at or before the start on, by the video alone: the audio is read from there. */
+async function findKeyframe([file]: readonly OpenFile[], times: ClipTimes, reader: LayoutReader): Promise<ClipTimes> {
+  if (!file || !listTrackKinds(file.header.movie).includes('vide')) return times;
+  const { startSeconds } = times;
+  const around = { startSeconds, endSeconds: startSeconds + KEYFRAME_SEARCH_SECONDS };
+  const source = await readClipSource(file, { times: around, kinds: ['vide'] }, { files: 1, signal: reader.signal });
+  const input = { sources: [source], times: around, options: { isFromKeyframe: true } };
+  const found = await parse(LAY_OUT_CLIP, input, reader);
+  // An edit list may begin behind the first keyframe.
+  return { ...times, startSeconds: Math.max(0, found.startSeconds) };
+}
+
+/** @throws OtherCodec */
+function requireCodec(header: TrackHeader, { codec: wanted }: AudioCopy): void {
+  const codec = codecString(header.sampleDescriptions);
+  // Other object types of `mp4a` are MP3, AC-3 and so on.
+  const isWanted = audioFamily(codec) === wanted && (wanted !== 'aac' || codec.startsWith('mp4a.40.'));
+  if (!isWanted) throw new OtherCodec(`The audio is not ${wanted}`);
+}
+
+interface TrackSelection extends Pick<LayoutRequest, 'audioAs'> {
+  readonly times: ClipTimes;
+  readonly kinds: readonly TrackKind[];
+}
+
+/** A file with the fragments that the clip needs. @throws OtherCodec */
+async function readClipSource(
+  { reader, header }: OpenFile,
+  { kinds, times, audioAs }: TrackSelection,
+  reading: Parameters<typeof readMovieFragments>[2],
+): Promise<ClipSource> {
+  const { video, audio } = parseFileTracks(header, kinds);
+  if (audioAs && audio) requireCodec(audio, audioAs);
+  const { fragments: index, fileBytes } = header;
+  const source = { header: packSource(header), kinds };
+  if (index) {
+    const entries = selectFragments(index, { video, audio }, { ...times, fileBytes });
+    return { ...source, fragments: packFragments(await readMovieFragments(reader.file, entries, reading)) };
+  }
+  if (video?.fragmentDefaults ?? audio?.fragmentDefaults) throw new UnsupportedMp4('Fragments without an index');
+  return source;
+}

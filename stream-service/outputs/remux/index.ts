@@ -1,1 +1,0 @@
-export { openRemux, planRemux, type RemuxDependencies, type RemuxPlan } from './open.ts';

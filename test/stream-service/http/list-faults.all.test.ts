@@ -1,0 +1,203 @@
+import { createCipheriv } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { createFaultHandler, type Fault, type FaultHandler } from '../../origin/faults.ts';
+import { madeBy } from '../../origin/media.ts';
+import { packetsOf } from '../../support/media-tools.ts';
+import { openResponse } from '../../support/request.ts';
+import { mediaKey, resourceOf, startService, trackOf } from '../fixture.ts';
+import { bytesOf, startUpstream, type Upstream } from '../source/upstream.ts';
+
+const KEY = bytesOf(16, 5);
+const KEY_LINE = '#EXT-X-KEY:METHOD=AES-128,URI="key",IV=0x00000000000000000000000000000000';
+const MAP_LINE = '#EXT-X-MAP:URI="init"';
+const COUNT = 5;
+const PICTURES = 200;
+/** Index of the faulty segment. */
+const FAULTY = 2;
+
+/** What a list has, by path. */
+interface Site {
+  readonly segments: readonly (Buffer | FaultHandler)[];
+  /** The lines before the first segment, and before each segment. */
+  readonly head?: readonly string[];
+  readonly lineOf?: (index: number) => readonly string[];
+  readonly files?: Readonly<Record<string, Buffer | FaultHandler>>;
+  readonly list?: (text: Buffer) => Buffer | FaultHandler;
+}
+
+let folder: string;
+let upstream: Upstream;
+
+beforeAll(async () => {
+  const both = [
+    ...['-f', 'lavfi', '-i', 'testsrc=s=64x48:r=10:d=20', '-f', 'lavfi', '-i', 'sine=440:r=48000:d=20'],
+    ...['-c:v', 'libx264', '-g', '20', '-c:a', 'aac', '-f', 'hls', '-hls_time', '4', '-hls_playlist_type', 'vod'],
+  ];
+  folder = await madeBy([
+    [...both, '-hls_segment_filename', 'ts%d.ts', 'ts.m3u8'],
+    [...both, '-hls_segment_type', 'fmp4', '-hls_segment_filename', 'fmp4%d.ts', 'fmp4.m3u8'],
+  ]);
+  upstream = await startUpstream();
+});
+
+const read = (name: string) => readFileSync(join(folder, name));
+const segmentsOf = (kind: string) => Array.from({ length: COUNT }, (_, index) => read(`${kind}${index}.ts`));
+const headOf = (kind: string) => (kind === 'fmp4' ? [MAP_LINE] : []);
+const good = (kind: string): Site => ({ segments: segmentsOf(kind) });
+const replaced = (kind: string, fault: Fault): Site => ({
+  segments: segmentsOf(kind).map((bytes, index) => (index === FAULTY ? createFaultHandler({ bytes, fault }) : bytes)),
+});
+
+function siteOf(
+  kind: string,
+  { segments, head = headOf(kind), lineOf = () => [], files = {}, list = (text) => text }: Site,
+) {
+  const lines = segments.flatMap((_, index) => [...lineOf(index), '#EXTINF:4.000,', `${index}.ts`]);
+  const text = [
+    '#EXTM3U',
+    '#EXT-X-TARGETDURATION:4',
+    '#EXT-X-PLAYLIST-TYPE:VOD',
+    ...head,
+    ...lines,
+    '#EXT-X-ENDLIST',
+  ].join('\n');
+  const served = {
+    init: read('init.mp4'),
+    key: KEY,
+    ...Object.fromEntries(segments.map((each, index) => [`${index}.ts`, each])),
+    'index.m3u8': list(Buffer.from(text)),
+    ...files,
+  };
+  return new Map<string, FaultHandler>(
+    Object.entries(served).map(([path, file]) => [
+      path,
+      Buffer.isBuffer(file) ? createFaultHandler({ bytes: file }) : file,
+    ]),
+  );
+}
+
+const attachments = new Map<string, Buffer>();
+beforeEach(() => attachments.clear());
+const state = {
+  dropAttachment: async (id: string, name: string) => void attachments.delete(id + name),
+  getAttachment: async (id: string, name: string) => attachments.get(id + name),
+  putAttachment: async (id: string, name: string, bytes: Buffer) => {
+    if (!attachments.has(id + name)) attachments.set(id + name, bytes);
+    return attachments.get(id + name) ?? bytes;
+  },
+};
+
+/** The status of a refusal, a body that breaks off, or all media, with or without a length. */
+type Outcome = number | 'broken' | 'whole file' | 'whole' | 'less';
+
+async function outcomeOf(kind: string, site: Site): Promise<Outcome> {
+  const routes = siteOf(kind, site);
+  upstream.use((request, response) => {
+    const route = routes.get((request.url ?? '').slice(1));
+    if (route) route(request, response);
+    else response.writeHead(404).end();
+  });
+  const limits = { maxAttempts: 2, maxRenewals: 1 };
+  const { openSource, ...openers } = upstream.openers({ refresh: async (resource) => resource, state, limits });
+  const track = trackOf('f', { delivery: 'hls', url: `${upstream.origin}/index.m3u8` });
+  const service = await startService(resourceOf([track], { durationSeconds: 20 }), { f: openSource }, openers);
+  onTestFinished(() => service.close());
+  const { status, body, headers } = await openResponse(`${service.url}/api/Stream/Media/${mediaKey('f')}`);
+  const sent = await body.arrayBuffer().then(Buffer.from, () => undefined);
+  const all = [...routes.values()].flatMap(({ seen }) => seen);
+  await expect.poll(() => all.filter(({ state }) => state === 'open')).toEqual([]);
+  await service.close();
+  if (status !== 200) return status;
+  if (!Buffer.isBuffer(sent)) return 'broken';
+  if ((await packetsOf(sent, 'v')).length !== PICTURES) return 'less';
+  return headers['content-length'] === String(sent.length) ? 'whole file' : 'whole';
+}
+
+const encrypt = (bytes: Buffer) => {
+  const cipher = createCipheriv('aes-128-cbc', KEY, Buffer.alloc(16));
+  return Buffer.concat([cipher.update(bytes), cipher.final()]);
+};
+const zipped = (bytes: Buffer): FaultHandler =>
+  Object.assign(
+    (_: Parameters<FaultHandler>[0], response: Parameters<FaultHandler>[1]) =>
+      void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(bytes)),
+    { seen: [], renew: () => undefined },
+  );
+const PNG = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), bytesOf(1500, 8)]);
+const ID3 = Buffer.concat([Buffer.from('ID3\u0004\0\0\0\0\0\u0014', 'latin1'), Buffer.alloc(20)]);
+const missing = createFaultHandler({ bytes: KEY, fault: { name: 'status', status: 404, times: 99 } });
+const encrypted = (kind: string): Site => ({
+  segments: segmentsOf(kind).map(encrypt),
+  head: [...headOf(kind), KEY_LINE],
+});
+
+const without = (kind: string, index: number): Site => ({
+  segments: segmentsOf(kind).map((bytes, each) => (each === index ? Buffer.alloc(0) : bytes)),
+});
+const behind = (head: Buffer, kind: string): Site => ({
+  segments: segmentsOf(kind).map((bytes) => Buffer.concat([head, bytes])),
+});
+const ranged = (kind: string, range: string): Site => ({
+  segments: segmentsOf(kind),
+  lineOf: (index) => (index === FAULTY ? [`#EXT-X-BYTERANGE:${range}`] : []),
+});
+const always = { times: 99 };
+
+/** What a client gets of a list of MPEG-TS and of one of fragmented MP4 that are not known yet. */
+const ROWS: readonly (readonly [string, (kind: string) => Site, ts: Outcome, fmp4: Outcome])[] = [
+  ['without faults', good, 'whole file', 'whole file'],
+  ['encrypted', encrypted, 'whole file', 'whole file'],
+  ['compressed although not asked for', (kind) => ({ ...good(kind), list: zipped }), 'whole file', 'whole file'],
+  ['with a segment that ends early', (kind) => replaced(kind, { name: 'short-body', by: 20_000, ...always }), 502, 502],
+  [
+    'with a segment whose connection ends early',
+    (kind) => replaced(kind, { name: 'unframed', after: 1880, ...always }),
+    502,
+    502,
+  ],
+  [
+    'with a segment of which another range is sent',
+    (kind) => replaced(kind, { name: 'wrong-range', ...always }),
+    'whole',
+    'whole',
+  ],
+  ['with a segment that fails', (kind) => replaced(kind, { name: 'status', status: 500, ...always }), 502, 502],
+  ['with a segment that is gone', (kind) => replaced(kind, { name: 'status', status: 404, ...always }), 404, 404],
+  [
+    'with a segment that redirects to the machine',
+    (kind) => replaced(kind, { name: 'redirect', location: 'http://127.0.0.1:9/' }),
+    404,
+    404,
+  ],
+  ['with compressed segments', (kind) => ({ segments: segmentsOf(kind).map(zipped) }), 415, 415],
+  ['with an empty segment', (kind) => without(kind, FAULTY), 502, 502],
+  ['with an empty first segment', (kind) => without(kind, 0), 502, 502],
+  ['with a key of 15 bytes', (kind) => ({ ...encrypted(kind), files: { key: KEY.subarray(1) } }), 502, 502],
+  ['with a wrong key', (kind) => ({ ...encrypted(kind), files: { key: bytesOf(16, 77) } }), 502, 502],
+  ['without its key', (kind) => ({ ...encrypted(kind), files: { key: missing } }), 404, 404],
+  ['with a range beyond the end of its file', (kind) => ranged(kind, '1000@90000000'), 502, 502],
+  ['with a range over the end of its file', (kind) => ranged(kind, '90000000@0'), 502, 502],
+  ['without its initialization section', (kind) => ({ ...good(kind), head: ['#EXT-X-MAP:URI="none"'] }), 404, 404],
+  ['that names no initialization section', (kind) => ({ ...good(kind), head: [] }), 'whole file', 502],
+  ['with segments behind ID3', (kind) => behind(ID3, kind), 'whole', 502],
+  ['with segments behind pictures', (kind) => behind(PNG, kind), 'whole', 502],
+];
+
+describe('a list', () => {
+  it.each(
+    ROWS.flatMap(([what, site, ts, fmp4]) => [['ts', what, ts, site] as const, ['fmp4', what, fmp4, site] as const]),
+  )('of %s %s: %s', async (kind, _, outcome, site) => {
+    expect(await outcomeOf(kind, site(kind))).toBe(outcome);
+  });
+
+  it.each(['ts', 'fmp4'])('of %s that is known breaks off where it fails', async (kind) => {
+    for (const [what, site] of ROWS.slice(3, 13)) {
+      attachments.clear();
+      expect(await outcomeOf(kind, good(kind))).toBe('whole file');
+      expect([what, await outcomeOf(kind, site(kind))]).toEqual([what, 'broken']);
+    }
+  });
+});

@@ -1,1 +1,0 @@
-export { apiQualityOf, useSignedUrls } from './use-signed-urls.ts';

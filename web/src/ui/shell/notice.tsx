@@ -1,0 +1,39 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { usePage } from '../context.ts';
+import { Button, Icon, type IconName } from '../controls/index.ts';
+
+export interface NoticeProps {
+  readonly look: 'bad' | 'waiting';
+  readonly icon: IconName;
+  readonly title: string;
+  readonly what: string;
+  /** Absent: another try would not help. */
+  readonly onRetry?: (() => void) | undefined;
+  readonly children?: ComponentChildren;
+}
+
+/** A message in the place of a result, which is announced. */
+export const Notice = ({ look, icon, title, what, onRetry, children }: NoticeProps) => {
+  const { texts, announcement } = usePage();
+  useEffect(() => announcement.set(`${title}. ${what}`), [title, what]);
+  return (
+    <section class={`panel notice ${look}`}>
+      <span class="notice-icon">
+        <Icon name={icon} />
+      </span>
+      <div>
+        <h2>{title}</h2>
+        <p>{what}</p>
+        {children}
+        {onRetry && (
+          <div class="row notice-actions">
+            <Button look="" icon="retry" onClick={onRetry}>
+              {texts.t('action.retry')}
+            </Button>
+          </div>
+        )}
+      </div>
+    </section>
+  );
+};
