@@ -18,7 +18,9 @@ itWith('go')('actionlint has no finding in the workflows', async () => {
 
 it('zizmor has no finding in the workflows and in the configuration of Dependabot', async () => {
   const python = await installPythonPackages('zizmor', 'zizmor==1.32.0');
-  const { stdout } = await run(join(python, '../zizmor'), ['--offline', '--quiet', '.'], { cwd: ROOT });
+  const { stdout } = await run(join(python, '../zizmor'), ['--offline', '--quiet', '--color', 'never', '.'], {
+    cwd: ROOT,
+  });
   expect(stdout).toMatch(/^No findings to report/);
 });
 
