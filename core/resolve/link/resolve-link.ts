@@ -136,7 +136,9 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
       await cache.putLink({ type: 'Media', ...linkBase(context), resourceId, freshUntil });
       return { type: 'Media', resource };
     } catch (error) {
-      if (client === undefined || deadline.signal.aborted || !isStall(error, startedAt)) throw error;
+      // The deadline of a list says nothing of its entry: the next request continues with it.
+      const isCutOff = context.ancestors.length > 0 && Date.now() >= deadline.deadline;
+      if (client === undefined || deadline.signal.aborted || isCutOff || !isStall(error, startedAt)) throw error;
       await storeStall(context, client);
       throw stallFailure(error);
     }

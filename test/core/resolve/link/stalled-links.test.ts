@@ -108,6 +108,21 @@ it('an entry of a list that stalls is not asked again for the client, and is ask
   expect(await other).toMatchObject({ items: [{ resource: { title: 'Title 1' } }] });
 });
 
+it('an entry that the deadline of its list has cut off is asked again', async () => {
+  const fixture = createFixture();
+  const first = fixture.resolve(PAGE, { client: 'a' });
+  await expect.poll(() => requested(fixture)).toBe(1);
+  fixture.workers[0]?.pending[0]?.answer(list(listed('slow')));
+  await expect.poll(() => requested(fixture)).toBe(2);
+  pass(60);
+  fixture.workers[0]?.pending[1]?.fail({ kind: 'timeout' });
+  expect(await first).not.toHaveProperty('items.0.resource');
+  const second = fixture.resolve(PAGE, { client: 'a' });
+  await expect.poll(() => requested(fixture)).toBe(3);
+  fixture.workers[0]?.pending[2]?.answer(item('1'));
+  expect(await second).toMatchObject({ items: [{ resource: { title: 'Title 1' } }] });
+});
+
 it('a link that waited for yt-dlp until its deadline is a failure of the service, and not remembered', async () => {
   const fixture = createFixture(undefined, { concurrency: 1 });
   const leaving = new AbortController();
