@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isMediaContainer } from '@reelay/seekable-media/codecs';
 import { availabilityDelayMs, MAX_AVAILABILITY_WAIT_MS, untilAvailable } from '@reelay/source/track';
 import pLimit from 'p-limit';
@@ -90,9 +89,8 @@ async function waitForTracks(
 ): Promise<void> {
   const now = Date.now();
   const maxWaitMs = Math.min(MAX_AVAILABILITY_WAIT_MS, deadline - now - totalTimeoutMs);
-  const delays = candidates.map(({ track }) => availabilityDelayMs(track, now)).filter((delay) => delay <= maxWaitMs);
-  const delayMs = Math.max(0, ...delays);
-  if (delayMs > 0) await sleep(delayMs, undefined, { signal });
+  const awaited = candidates.filter(({ track }) => availabilityDelayMs(track, now) <= maxWaitMs);
+  await Promise.all(awaited.map(({ track }) => untilAvailable(track, { maxWaitMs, signal })));
 }
 
 /**

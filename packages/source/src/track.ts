@@ -79,14 +79,18 @@ export interface AvailabilityOptions {
  */
 export async function untilAvailable(
   track: Pick<SourceTrack, 'availableAt'>,
-  { maxWaitMs, signal, now = Date.now }: AvailabilityOptions,
+  options: AvailabilityOptions,
 ): Promise<void> {
+  const { maxWaitMs, signal, now = Date.now } = options;
   const delayMs = availabilityDelayMs(track, now());
   if (delayMs === 0) return;
-  const retryAfterSeconds = Math.ceil(delayMs / 1000);
-  if (delayMs > maxWaitMs)
+  if (delayMs > maxWaitMs) {
+    const retryAfterSeconds = Math.ceil(delayMs / 1000);
     throw new UpstreamError('The source does not serve the format yet', { reason: 'delayed', retryAfterSeconds });
+  }
   await sleep(delayMs, undefined, { signal });
+  // Timers may end some milliseconds early.
+  await untilAvailable(track, options);
 }
 
 type Overridden = Pick<SourceTrack, 'overrides'>;
