@@ -44,6 +44,8 @@ export default defineConfig({
     // of the CPU time of tests that stream.
     execArgv: ['--external-memory-accounted-in-global-limit', '--initial-old-space-size=512'],
     sequence: { sequencer: LongestFirstSequencer },
+    // What child processes print is compared with text.
+    env: { FORCE_COLOR: '0' },
     tags: [{ name: 'any-instance', description: 'Holds for any running instance: npm run verify.' }],
     projects: [
       {
