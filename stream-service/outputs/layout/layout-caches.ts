@@ -34,7 +34,7 @@ export interface LayoutCaches {
    */
   load(
     request: LayoutRequest,
-    opening: Pick<Opening, 'session' | 'openSource'>,
+    opening: Omit<Opening, 'range'>,
     keep?: ReadLayoutOptions['keep'],
   ): Promise<KnownLayout | UnsupportedMp4>;
   /** Removes a layout whose files have changed. */
@@ -81,9 +81,8 @@ export function createLayoutCaches({ kinds = KINDS, now }: LayoutCachesOptions =
   };
 
   return {
-    async load(request, { session, openSource }, keep) {
+    async load(request, { session: { client, signal }, openSource, isForHead }, keep) {
       const { id, found } = request;
-      const { client, signal } = session;
       const range = keep ? undefined : HEADER_RANGE;
       const options = (shared: AbortSignal): ReadLayoutOptions => ({
         client,
@@ -93,7 +92,8 @@ export function createLayoutCaches({ kinds = KINDS, now }: LayoutCachesOptions =
       });
       return (
         entries.get(id) ??
-        loads(id, (shared) => read(request, options(shared)), signal).catch((error) => {
+        // HEAD does not resolve again, so it may fail where GET does not.
+        loads(`${id} ${isForHead}`, (shared) => read(request, options(shared)), signal).catch((error) => {
           throw signal.aborted ? error : toReadError(error);
         })
       );

@@ -26,7 +26,7 @@ function loadOf(files: readonly SizedFile[], request: Pick<LayoutRequest, 'of' |
   const found = { tracks } as KeyedRendition;
   const openSource: OpenSource = async (_, { formatId }) => files[Number(formatId)] ?? expect.fail('No source');
   const session = { client: '', signal: never } as StreamSession;
-  return createLayoutCaches().load({ id: 'x', found, ...request }, { session, openSource });
+  return createLayoutCaches().load({ id: 'x', found, ...request }, { session, openSource, isForHead: false });
 }
 
 const FILES = [['bframes.mp4', 'ladder/aac-128.m4a'], ['bframes.mp4', 'short-indexed.m4a'], ['ladder/both-360.mp4']];

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { NotFound } from '../../../../core/errors/index.ts';
 import type { KeyedRendition } from '../../../../core/state/keys.ts';
 import { UnsupportedMp4 } from '../../../../packages/seekable-media/src/isobmff/boxes.ts';
 import { type Layout, LayoutBuilder } from '../../../../packages/seekable-media/src/virtual-mp4/layout.ts';
@@ -40,7 +41,7 @@ async function load(layOut: LayOut) {
     const openSource: OpenSource = async () => fileSource(Buffer.from(file));
     kept.open ??= new WeakRef(openSource);
     const session = { client: '', signal: new AbortController().signal } as StreamSession;
-    return cache.load({ of: 'pair', id: 'a', found }, { session, openSource });
+    return cache.load({ of: 'pair', id: 'a', found }, { session, openSource, isForHead: false });
   };
   return { known: await loadOnce(), again: await loadOnce(), kept };
 }
@@ -61,5 +62,18 @@ describe('createLayoutCaches', () => {
     expect(Object.keys(kept)).toEqual(['found', 'open', 'moov']);
     for (const [name, reference] of Object.entries(kept))
       expect([name, await isCollected(reference)]).toEqual([name, true]);
+  });
+
+  it('reads the headers for GET although HEAD, which does not resolve again, fails in the meantime', async () => {
+    const cache = createLayoutCaches();
+    const request = { of: 'pair', id: 'a', found: { tracks: [trackOf('a')] } as unknown as KeyedRendition } as const;
+    const session = { client: '', signal: new AbortController().signal } as StreamSession;
+    const expired = Promise.withResolvers<never>();
+    const head = cache.load(request, { session, openSource: () => expired.promise, isForHead: true });
+    const openSource: OpenSource = async () => fileSource(Buffer.from(file));
+    const get = cache.load(request, { session, openSource, isForHead: false });
+    expired.reject(new NotFound('The URL has expired'));
+    await expect(head).rejects.toThrow('expired');
+    expect(await get).toBeInstanceOf(UnsupportedMp4);
   });
 });
