@@ -3,6 +3,8 @@ import { digestOf } from '@reelay/seekable-media/values';
 import { InvalidParameter } from '../../core/errors/index.ts';
 import { findSound, listSounds, type Sound } from '../../core/resolve/index.ts';
 import { type KeyedRendition, keyOf, type Track } from '../../core/state/index.ts';
+import { isMp4File } from '../source/index.ts';
+import { mayBeFile } from './list-files.ts';
 import { refusal, writers } from './writers.ts';
 
 /** Languages of one file: each is a source that is read side by side with the others. */
@@ -30,18 +32,22 @@ export function chooseAudio(found: KeyedRendition, wanted: string, isAlone: bool
 
 /**
  * The audio of an HLS presentation: of every language that is accepted, and in the codec that the rendition has unless any is
- * wanted. Players refuse a variant of which they cannot decode every codec. Undefined: no other language.
+ * wanted. Players refuse a variant of which they cannot decode every codec. Undefined: no other language. Further languages are
+ * numbered: one keeps its place while its list fails, or takes longer.
  */
-export function chooseAllFiles(
-  found: KeyedRendition,
-  isAnyCodec: boolean,
-  isFile: (track: Track) => boolean,
-): KeyedRendition | undefined {
-  const familyOf = ({ audio }: Track) => audioFamily(audio?.codec ?? 'aac');
-  const own = found.tracks.find(({ audio }) => audio);
-  const ownFamily = own ? familyOf(own) : 'aac';
-  const accepts = (track: Track) => isFile(track) && (isAnyCodec || familyOf(track) === ownFamily);
-  const chosen = withSounds(found, listSounds(found, accepts), ALL);
+export function chooseAllFiles(found: KeyedRendition, isAnyCodec: boolean): KeyedRendition | undefined {
+  const familyOf = ({ audio }: Pick<Track, 'audio'>) => audioFamily(audio?.codec ?? 'aac');
+  const own = familyOf(found.tracks.find(({ audio }) => audio) ?? { audio: null });
+  const list = (isListed: (track: Track) => boolean) =>
+    listSounds(found, (track) => isListed(track) && (isAnyCodec || familyOf(track) === own));
+  const heard = list(isMp4File);
+  const sounds = list((track) => isMp4File(track) || mayBeFile(track)).map(
+    (sound) => heard.find(({ language }) => language === sound.language) ?? sound,
+  );
+  const [first] = heard;
+  const [original] = sounds;
+  if (!first || !original) return undefined;
+  const chosen = withSounds(found, sounds.with(sounds.indexOf(first), original).with(0, first), ALL);
   return chosen.sounds && chosen;
 }
 

@@ -40,7 +40,7 @@ const MATROSKA = /^(webm|weba|mkv|mka)$/i;
 /** What is read of Matroska; an unknown codec is that of its header. */
 const VIDEO_FAMILIES: readonly unknown[] = ['vp9', 'av1'];
 
-const mayBeFile = (track: Track): boolean =>
+export const mayBeFile = (track: Track): boolean =>
   // A segment alone is part of a presentation.
   !track.window?.part &&
   remuxContainer(track) === 'mp4' &&

@@ -169,7 +169,7 @@ function planHlsFile(
 ): PresentationPlan {
   const { audio } = options.selection;
   const isAll = audio === undefined ? found.tracks.length > 1 : isEvery(audio);
-  const all = isAll ? chooseAllFiles(found, audio !== undefined, isMp4File) : undefined;
+  const all = isAll ? chooseAllFiles(found, audio !== undefined) : undefined;
   const chosen = all ?? (isAll || audio === undefined ? found : chooseAudio(found, audio, false));
   requireWritable(writers.hls, chosen, ['source', 'languages']);
   return planPresentation(chosen, { ...options, own: all && found });

@@ -108,7 +108,8 @@ export const writers = {
     name: 'An HLS playlist',
     holds: ['languages', 'tags'],
     cuts: 'none',
-    excludes: { name: 'files other than MP4', has: ({ tracks }) => !tracks.every(isMp4File) },
+    // Those of further languages are left out where they are none.
+    excludes: { name: 'files other than MP4', has: ({ tracks }) => !tracks.slice(0, 2).every(isMp4File) },
   },
   liveHls: {
     name: 'An HLS playlist of a live stream',

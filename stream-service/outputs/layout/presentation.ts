@@ -13,6 +13,7 @@ import { type Selection, writeSelection } from '../../../core/api/index.ts';
 import { recordingText } from '../../../core/conversions/index.ts';
 import { NotFound, UnsupportedRendition } from '../../../core/errors/index.ts';
 import type { KeyedRendition, Track } from '../../../core/state/index.ts';
+import { isMp4File } from '../../source/index.ts';
 import { inMemory, type Opening, type Representation } from '../representation.ts';
 import type { LayoutCaches } from './layout-caches.ts';
 import { type PlannedLayout, UNKNOWN } from './plan.ts';
@@ -96,11 +97,12 @@ export function planPresentation(found: KeyedRendition, options: PresentationOpt
   const [first, second, ...others] = place > 1 ? found.tracks.slice(place, place + 1) : found.tracks;
   const isMedia = name === fileName('media', '.mp4', place);
   const isChapters = name === CHAPTERS_NAME && recordingText(found.resource).chapters !== undefined;
-  if (!first || !(isMedia || isChapters || PLAYLIST.test(name))) throw new NoSuchFile('No such file');
+  if (!first || !isMp4File(first) || !(isMedia || isChapters || PLAYLIST.test(name)))
+    throw new NoSuchFile('No such file');
   const tracks: KeyedRendition['tracks'] = second ? [first, second] : [first];
   const originSeconds = tracks.find(({ file }) => file)?.file?.originSeconds;
-  const dubOf = (_: Track, index: number) =>
-    planPresentation(found, { ...shared, name: fileName('audio', '.m3u8', index + 2) });
+  const dubOf = (track: Track, index: number) =>
+    isMp4File(track) ? [planPresentation(found, { ...shared, name: fileName('audio', '.m3u8', index + 2) })] : [];
   const type = isMedia ? MEDIA_TYPE : isChapters ? CHAPTERS_TYPE : isDash(name) ? DASH_TYPE : PLAYLIST_TYPE;
   return {
     kind: 'layout',
@@ -113,7 +115,7 @@ export function planPresentation(found: KeyedRendition, options: PresentationOpt
     folder,
     originSeconds: isOnSharedClock ? originSeconds : undefined,
     ...(place > 1 ? { place } : { alternative: own && planPresentation(own, shared) }),
-    ...((name === MASTER_NAME || isLadder(name)) && { dubs: others.map(dubOf) }),
+    ...((name === MASTER_NAME || isLadder(name)) && { dubs: others.flatMap(dubOf) }),
     ...(!isMedia && { playlist: name }),
     head: { ...type, ...UNKNOWN },
   };

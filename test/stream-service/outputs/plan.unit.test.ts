@@ -339,6 +339,23 @@ describe('planOutput with another language', () => {
     expect([rangedPath, version]).toEqual(['/api/Stream/Media/key?audio=DE', 'German']);
   });
 
+  it('numbers the languages of a presentation in the same way while the list of one fails', () => {
+    const lists = ['en', 'de', 'fr'].map((language): Dub => ({ language, track: { delivery: 'hls' } }));
+    const of = findIn(itemOf(lists, videoTrack({ delivery: 'hls' })), 0);
+    const known = new Map(of.resource.tracks.map(({ formatId }) => [formatId, { originSeconds: 1 }] as const));
+    const plan = (file: string, files: ListFiles) => planOutput(of, { route: 'Hls', file }, files) as PresentationPlan;
+    const failing = new Map([...known, ['de', null] as const]);
+    const numbers = [known, failing].map((files) =>
+      plan('master.m3u8', files).dubs?.map(({ place, found: { tracks } }) => `${place} ${tracks[0].formatId}`),
+    );
+    expect(numbers).toEqual([['2 de', '3 fr'], ['3 fr']]);
+    expect(plan('media.mp4', failing).id).toBe(plan('media.mp4', known).id);
+    expect(() => plan('audio-2.m3u8', failing)).toThrow('No such file');
+    const others = new Map([...known, ['en', null] as const]);
+    const { found: sent, dubs } = plan('master.m3u8', others);
+    expect([sent.tracks[1]?.formatId, ...(dubs ?? []).map(({ place }) => place)]).toEqual(['de', 3]);
+  });
+
   it('has sixteen languages at most', () => {
     const many = [...'abcdefghijklmnopqrst'].map((letter): Dub => ({ language: `q${letter}` }));
     const { found: sent } = planOutput(findIn(itemOf(many), 0), { route: 'Media', audio: 'all' }) as {
