@@ -104,7 +104,7 @@ async function openMedia(
     if (known instanceof Error)
       return plan.of === 'presentation' ? refusePresentation(known) : requireInstead(plan, known);
     const head = headOf(plan, known);
-    if (plan.of === 'pair' && Object.keys(plan.extras).length === 0) recordSize(plan.found, known.layout.size);
+    if (plan.of === 'pair' && request.id === plan.id) recordSize(plan.found, known.layout.size);
     if (isForHead) return { ...head, read: unread };
     const read = await openSources(known, { ...dependencies, request, opening, kept });
     if (read) return { ...head, read };
