@@ -301,6 +301,7 @@ describe('segments of MPEG-TS and packed audio', () => {
     ['several clocks', patched(188 * 3 + 4 + 9, 0x2f)],
     ['another size of its pictures', tsSegment(27, H264_PICTURE, '000000016742c00ad9047f89'.padEnd(60, '0'))],
     ['a frame of no bytes', tsSegment(15, 'fff14c8000000000')],
+    ['a frame shorter than its header', tsSegment(15, ADTS_FRAME, `fff04c80011ffc00${ADTS_FRAME}`)],
     ['noise in place of frames', tsSegment(15, ADTS_FRAME, 'ffffffffff')],
   ])('are refused with %s', (_, segment) => expect(() => read(segment)).toThrow(UnsupportedMp4));
 

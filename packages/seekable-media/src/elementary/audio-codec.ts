@@ -56,11 +56,13 @@ const readAac = withFrame(readAdts, (header, frame) => {
   const type = (fields >> 14) + 1;
   const rateIndex = (fields >> 10) & 0x0f;
   const channels = (fields >> 6) & 0x07;
+  const headerBytes = header.readUInt8(1) & 1 ? 7 : 9;
   // Channels that the stream describes, or several blocks in one frame.
-  if (channels === 0 || frame.rate === 0 || (header.readUInt8(6) & 0x03) !== 0) throw new UnsupportedMp4('AAC in ADTS');
+  const isOther = channels === 0 || frame.rate === 0 || (header.readUInt8(6) & 0x03) !== 0;
+  if (isOther || frame.bytes < headerBytes) throw new UnsupportedMp4('AAC in ADTS');
   const configuration = (type << 11) | (rateIndex << 7) | (channels << 3);
   const describe = () => mp4aEntry({ ...frame, channels: channels === 7 ? 8 : channels }, 0x40, u16(configuration));
-  return toSample(frame, { signature: String(configuration), describe }, header.readUInt8(1) & 1 ? 7 : 9);
+  return toSample(frame, { signature: String(configuration), describe }, headerBytes);
 });
 
 const readMp3 = withFrame(readMpegAudio, (header, frame) => {
