@@ -1,7 +1,7 @@
 import { box, UnsupportedMp4 } from '../isobmff/index.ts';
 import { BitReader } from './bit-reader.ts';
 import { unescapeUnit } from './nal-units.ts';
-import { u8, u16, type VideoCodec, videoEntry } from './video-codec.ts';
+import { readSize, u8, u16, type VideoCodec, videoEntry } from './video-codec.ts';
 
 /** Types of NAL units (ITU-T H.264 table 7-1). */
 const [SLICE, LAST_SLICE, IDR, SEI, SPS, PPS] = [1, 5, 5, 6, 7, 8] as const;
@@ -10,7 +10,6 @@ const HIGH_PROFILES = new Set([100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 13
 const RECOVERY_POINT = 6;
 /** Values of `slice_type` that have intra macroblocks only. */
 const INTRA = new Set([2, 7]);
-const MAX_SIZE = 16_384;
 
 const typeOf = (unit: Buffer): number => (unit[0] ?? 0) & 0x1f;
 
@@ -98,20 +97,7 @@ function parseSps(sps: Buffer) {
   // Pairs of fields may be two pictures, in packets of their own.
   if (fields === 2) throw new UnsupportedMp4('Interlaced video');
   reader.bit();
-  const isCropped = reader.bit() === 1;
-  const [left, right, top, bottom] = Array.from({ length: 4 }, () => (isCropped ? reader.unsigned() : 0)) as [
-    number,
-    number,
-    number,
-    number,
-  ];
-  const unitX = format.chroma === 1 || format.chroma === 2 ? 2 : 1;
-  const unitY = format.chroma === 1 ? 2 : 1;
-  const width = columns * 16 - (left + right) * unitX;
-  const height = rows * 16 - (top + bottom) * unitY;
-  if (!(width > 0 && height > 0 && width <= MAX_SIZE && height <= MAX_SIZE))
-    throw new UnsupportedMp4('Video without a size');
-  return { ...format, width, height };
+  return { ...format, ...readSize(reader, format.chroma, columns * 16, rows * 16) };
 }
 
 function readFormat(reader: BitReader) {

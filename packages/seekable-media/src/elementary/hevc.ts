@@ -1,7 +1,7 @@
 import { box, UnsupportedMp4 } from '../isobmff/index.ts';
 import { BitReader } from './bit-reader.ts';
 import { unescapeUnit } from './nal-units.ts';
-import { u8, u16, type VideoCodec, videoEntry } from './video-codec.ts';
+import { readSize, u8, u16, type VideoCodec, videoEntry } from './video-codec.ts';
 
 /** Types of NAL units (ITU-T H.265 table 7-1): those below are slices. */
 const VPS = 32;
@@ -10,7 +10,6 @@ const [FIRST_IRAP, LAST_IRAP] = [16, 23] as const;
 /** BLA and IDR without leading pictures. */
 const WITHOUT_LEADING = new Set([18, 20]);
 const MAX_SETS = 16;
-const MAX_SIZE = 16_384;
 /** What the profile takes in an SPS and in `hvcC`, without the level of each sublayer. */
 const PROFILE_BYTES = 12;
 
@@ -69,19 +68,9 @@ function parseSps(sps: Buffer) {
   if (chroma === 3) reader.bit();
   const codedWidth = reader.unsigned();
   const codedHeight = reader.unsigned();
-  const isCropped = reader.bit() === 1;
-  const [left, right, top, bottom] = Array.from({ length: 4 }, () => (isCropped ? reader.unsigned() : 0)) as [
-    number,
-    number,
-    number,
-    number,
-  ];
+  const size = readSize(reader, chroma, codedWidth, codedHeight);
   const lumaDepth = reader.unsigned();
   const chromaDepth = reader.unsigned();
-  const width = codedWidth - (left + right) * (chroma === 1 || chroma === 2 ? 2 : 1);
-  const height = codedHeight - (top + bottom) * (chroma === 1 ? 2 : 1);
-  const isValid = chroma <= 3 && lumaDepth <= 7 && chromaDepth <= 7;
-  if (!(isValid && width > 0 && height > 0 && width <= MAX_SIZE && height <= MAX_SIZE))
-    throw new UnsupportedMp4('Video without a size');
-  return { width, height, profile, layers: sublayers + 1, chroma, lumaDepth, chromaDepth };
+  if (chroma > 3 || lumaDepth > 7 || chromaDepth > 7) throw new UnsupportedMp4('Invalid SPS');
+  return { ...size, profile, layers: sublayers + 1, chroma, lumaDepth, chromaDepth };
 }

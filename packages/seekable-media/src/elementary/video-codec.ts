@@ -1,4 +1,5 @@
-import { box, u32 } from '../isobmff/index.ts';
+import { box, UnsupportedMp4, u32 } from '../isobmff/index.ts';
+import type { BitReader } from './bit-reader.ts';
 
 /** A decoder configuration, and what it says of the picture. */
 export interface VideoDescription {
@@ -53,3 +54,20 @@ export const videoEntry = (
     Buffer.concat([u16(1), Buffer.alloc(32), u16(24), u16(0xffff)]),
     configuration,
   );
+
+const MAX_SIZE = 16_384;
+
+/**
+ * The size of a picture: of the coded one, an SPS says next how much is left out on each side, in samples of chroma.
+ * @param chroma `chroma_format_idc`
+ * @throws UnsupportedMp4 for none, or one that is too large
+ */
+export function readSize(reader: BitReader, chroma: number, codedWidth: number, codedHeight: number) {
+  const isCropped = reader.bit() === 1;
+  const sides = (unit: number) => (isCropped ? (reader.unsigned() + reader.unsigned()) * unit : 0);
+  const width = codedWidth - sides(chroma === 1 || chroma === 2 ? 2 : 1);
+  const height = codedHeight - sides(chroma === 1 ? 2 : 1);
+  if (!(width > 0 && height > 0 && width <= MAX_SIZE && height <= MAX_SIZE))
+    throw new UnsupportedMp4('Video without a size');
+  return { width, height };
+}

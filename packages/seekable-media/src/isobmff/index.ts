@@ -76,6 +76,7 @@ export {
   type RandomAccessPoint,
   type SegmentIndex,
 } from './segment-index.ts';
+export { commonTimescale } from './timescale.ts';
 export { readTableDuration, type TableDuration } from './track-duration.ts';
 export {
   displaySize,

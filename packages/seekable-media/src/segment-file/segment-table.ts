@@ -1,4 +1,4 @@
-import { UnsupportedMp4 } from '../isobmff/index.ts';
+import { commonTimescale, UnsupportedMp4 } from '../isobmff/index.ts';
 import { type SegmentFormatName, segmentFormat } from './formats.ts';
 import { type Encoding, MAX_PLACE_BYTES, type SegmentFacts, type SegmentTrackKind } from './segment-format.ts';
 
@@ -45,8 +45,6 @@ export interface ListedSegment {
 export const MAX_PLACES = 0xffff;
 /** An advertisement may have its own. */
 const MAX_ENCODINGS = 64;
-/** Above it, times do not fit their fields in players. */
-const MAX_TIMESCALE = 2 ** 31;
 /** A segment that starts further from the end of the previous one has a clock of its own. */
 const MAX_BACKWARDS_SECONDS = 0.5;
 const MAX_FORWARDS_SECONDS = 10;
@@ -68,7 +66,9 @@ export function createTable(
   if (isRounded && segments.length > 1 && segments.some(({ facts }) => facts.startTime === undefined))
     throw new UnsupportedMp4('Segments without times, whose durations are rounded');
   const names = [...encodings.keys()];
-  const timescale = commonTimescale([...encodings.values()]);
+  const timescale = commonTimescale(
+    [...encodings.values()].flatMap(({ tracks }) => tracks.map(({ timescale }) => timescale)),
+  );
   const period = (segmentFormat(format).clockSeconds ?? Number.POSITIVE_INFINITY) * timescale;
   const [first] = segments;
   const toUnits = ({ encoding, mainKind }: SegmentFacts, time: number) =>
@@ -118,17 +118,6 @@ function differenceOf(time: number, before: number, period: number): number {
   return Number.isFinite(period) ? difference - Math.round(Math.round(difference / period) * period) : difference;
 }
 
-function commonTimescale(encodings: readonly Encoding[]): number {
-  const scales = encodings.flatMap(({ tracks }) => tracks.map(({ timescale }) => timescale));
-  const common = scales.reduce((common, scale) => (common / greatestDivisor(common, scale)) * scale, 1);
-  if (!(common < MAX_TIMESCALE)) throw new UnsupportedMp4('Time scales without a common one');
-  return common;
-}
-
-function greatestDivisor(a: number, b: number): number {
-  return b === 0 ? a : greatestDivisor(b, a % b);
-}
-
 /** The kinds of tracks of a table, the main one first. */
 export const kindsOf = ({ encodings, kinds = ['vide', 'soun'] }: SegmentTable): readonly SegmentTrackKind[] =>
   kinds.filter((kind) => encodings.some(({ tracks }) => tracks.some((track) => track.kind === kind)));
@@ -137,7 +126,9 @@ export const kindsOf = ({ encodings, kinds = ['vide', 'soun'] }: SegmentTable): 
 export function audioTable(table: SegmentTable): SegmentTable | undefined {
   if (!kindsOf(table).includes('soun')) return undefined;
   const timescale = commonTimescale(
-    table.encodings.map((encoding) => ({ ...encoding, tracks: encoding.tracks.filter(({ kind }) => kind === 'soun') })),
+    table.encodings.flatMap(({ tracks }) =>
+      tracks.flatMap(({ kind, timescale }) => (kind === 'soun' ? timescale : [])),
+    ),
   );
   const toUnits = (time: number) => Math.round((time * timescale) / table.timescale);
   const places = table.places.flatMap(({ audioBytes, ...place }) =>

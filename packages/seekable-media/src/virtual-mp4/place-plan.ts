@@ -1,4 +1,4 @@
-import { type TrackHeader, UnsupportedMp4 } from '../isobmff/index.ts';
+import { commonTimescale, type TrackHeader, UnsupportedMp4 } from '../isobmff/index.ts';
 import type { PlaceSource, SourceFragment } from './place-source.ts';
 import type { PackedPlaceTrack, Piece, PlaceTrackFacts } from './place-table.ts';
 
@@ -50,7 +50,6 @@ const ROW_BYTES = 24;
 /** What players can seek to, as a whole. */
 const MAX_PLACE_BYTES = 32 * 1024 * 1024;
 const MAX_UINT32 = 0xffff_ffff;
-const MAX_TIMESCALE = 0x7fff_ffff;
 
 /**
  * @param sources the video, then the audio. Audio of the video's own file has its fragments
@@ -58,6 +57,8 @@ const MAX_TIMESCALE = 0x7fff_ffff;
  */
 export function planPlaces(sources: readonly [PlaceSource, ...PlaceSource[]]): PlacePlan {
   const [video, ...audio] = sources;
+  // Libavformat up to 5.1 looks for the audio of a time in an index with the times of the video, which it does not convert: with other
+  // units it reads on at another place, and seconds of both are missing.
   const timescale = commonTimescale(sources.map(({ header }) => header.timescale));
   const delaySeconds = Math.max(...sources.map(({ hiddenSeconds }) => hiddenSeconds));
   const shiftOf = ({ hiddenSeconds }: PlaceSource) => delaySeconds - hiddenSeconds;
@@ -153,17 +154,6 @@ function largestSampleBytes({ sampleDescriptions }: TrackHeader): number {
   // `channelcount` of the sample entry (ISO/IEC 14496-12 §12.2.3). AAC has at most 6,144 bits a channel.
   if (entry === 'mp4a') return Math.max(2, sampleDescriptions.readUInt16BE(40)) * 768;
   return entry === 'fLaC' || entry === 'alac' ? 64 * 1024 : 4096;
-}
-
-/**
- * One unit of time for all tracks. Libavformat up to 5.1 looks for the audio of a time in an index with the times of the video, which
- * it does not convert: with other units it reads on at another place, and seconds of both are missing.
- */
-function commonTimescale(timescales: readonly number[]): number {
-  const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
-  const common = timescales.reduce((a, b) => (a / divisor(a, b)) * b, 1);
-  if (common > MAX_TIMESCALE) throw new UnsupportedMp4('No common time scale');
-  return common;
 }
 
 /** @param addOwn adds bytes to the layout's own ones, and returns their offset there */
