@@ -10,12 +10,10 @@ export function writeDashManifest(streams: readonly ListedStream[]): string {
   const shown = streams.filter(({ kind }) => kind !== 'audio');
   const heard = streams.filter(({ kind, segments }) => kind === 'audio' && segments.length > 0);
   const sets = [...(shown.length > 0 ? [shown] : []), ...heard.map((each) => [each])];
-  const seconds = Math.max(
-    0,
-    ...streams.map(({ startSeconds, segments }) =>
-      sum([startSeconds, ...segments.map((each) => each.durationSeconds)]),
-    ),
+  const ends = streams.map(({ startSeconds, segments }) =>
+    segments.reduce((end, { durationSeconds }) => end + durationSeconds, startSeconds),
   );
+  const seconds = Math.max(0, ...ends);
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" profiles="urn:mpeg:dash:profile:isoff-main:2011" minBufferTime="PT4S" mediaPresentationDuration="PT${seconds.toFixed(3)}S">`,
@@ -57,8 +55,6 @@ function representation(stream: ListedStream, id: string): string {
 ${segments.map(({ offset, bytes }) => `<SegmentURL mediaRange="${range(offset, bytes)}"/>`).join('')}</SegmentList>
 </Representation>`;
 }
-
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
