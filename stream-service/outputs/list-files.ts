@@ -87,19 +87,19 @@ export const unknownLists = (tracks: readonly Track[]): readonly Track[] => [
  * The files of one plan on one clock.
  * @param tracks the first one is that of which the others must not be too far
  * @param originSeconds the time 0 that was chosen with further files. @default when the first of these begins
- * @returns `null` for a file that is too far
- * @throws NoSuchFile when one does not fit the chosen time
+ * @returns `null` for a file that is too far, or begins before the chosen time: it was not known when that was chosen
+ * @throws NoSuchFile when the first one does not fit it
  */
 export function onOneClock(files: ListFiles, tracks: readonly Track[], originSeconds?: number): ListFiles {
   const starts = tracks.flatMap(({ formatId }) => files.get(formatId)?.originSeconds ?? []);
   const [first = 0] = starts;
-  const isNear = (seconds: number) => originSeconds !== undefined || Math.abs(seconds - first) <= MAX_OFFSET_SECONDS;
+  const isNear = (seconds: number) => Math.abs(seconds - first) <= MAX_OFFSET_SECONDS;
   const clock = originSeconds ?? Math.min(...starts.filter(isNear));
-  const isFrom = (seconds: number) => clock <= seconds && seconds <= clock + 2 * MAX_OFFSET_SECONDS;
-  if (!starts.filter(isNear).every(isFrom)) throw new NoSuchFile('The media has changed');
+  const fits = (seconds: number) => isNear(seconds) && clock <= seconds && seconds <= clock + 2 * MAX_OFFSET_SECONDS;
+  if (starts.length > 0 && !fits(first)) throw new NoSuchFile('The media has changed');
   const timed = tracks.map(({ formatId }) => {
     const file = files.get(formatId);
-    return [formatId, file && isNear(file.originSeconds) ? { ...file, originSeconds: clock } : null] as const;
+    return [formatId, file && fits(file.originSeconds) ? { ...file, originSeconds: clock } : null] as const;
   });
   return new Map([...files, ...timed]);
 }

@@ -356,6 +356,19 @@ describe('planOutput with another language', () => {
     expect([sent.tracks[1]?.formatId, ...(dubs ?? []).map(({ place }) => place)]).toEqual(['de', 3]);
   });
 
+  it('plays on although a language turns out to begin before the time 0 that was chosen without it', () => {
+    const lists = ['en', 'de'].map((language): Dub => ({ language, track: { delivery: 'hls' } }));
+    const of = findIn(itemOf(lists, videoTrack({ delivery: 'hls' })), 0);
+    const plan = (file: string, videoSeconds: number, dubSeconds: number) => {
+      const files = { video: videoSeconds, en: 1.5, de: dubSeconds };
+      const known = Object.entries(files).map(([id, originSeconds]) => [id, { originSeconds }] as const);
+      return planOutput(of, { route: 'Hls', file }, new Map(known)) as PresentationPlan;
+    };
+    expect(plan('media@1.5.mp4', 1.5, 1.4).id).toBe(plan('media@1.5.mp4', 1.5, 1.5).id);
+    expect(() => plan('media-2@1.5.mp4', 1.5, 1.4)).toThrow('No such file');
+    expect(() => plan('media@1.5.mp4', 1.4, 1.5)).toThrow('The media has changed');
+  });
+
   it('has sixteen languages at most', () => {
     const many = [...'abcdefghijklmnopqrst'].map((letter): Dub => ({ language: `q${letter}` }));
     const { found: sent } = planOutput(findIn(itemOf(many), 0), { route: 'Media', audio: 'all' }) as {
