@@ -101,9 +101,15 @@ async function brightnessAt(element: unknown, times: readonly number[]): Promise
   if (player.readyState < 2) await event('loadeddata');
   const found: number[] = [];
   for (const time of times) {
+    // An event says that the seek is done, which may be before its picture is presented.
+    const isPresented = new Promise<void>((resolve) => {
+      const check = (_: number, { mediaTime }: { readonly mediaTime: number }) =>
+        Math.abs(mediaTime - time) < 0.4 ? resolve() : player.requestVideoFrameCallback(check);
+      player.requestVideoFrameCallback(check);
+    });
     const isThere = event('seeked');
     player.currentTime = time;
-    await isThere;
+    await Promise.all([isThere, isPresented]);
     found.push(read());
   }
   return found;
