@@ -29,6 +29,14 @@ const readPid = async (file: string) => Number(await readFile(file, 'utf8'));
 /** Ids of the child processes. */
 const childrenOf = async (parent: number) =>
   (await processes()).flatMap((row) => (row.parent === parent ? [row.pid] : []));
+/** Ids of the forks that have no request yet: one confines itself for it. */
+const sparesOf = async (parent: number) => {
+  const isSpare = async (pid: number) =>
+    /^Seccomp:\t0$/m.test(await readFile(`/proc/${pid}/status`, 'utf8').catch(() => ''));
+  const children = await childrenOf(parent);
+  const found = await Promise.all(children.map(isSpare));
+  return children.filter((_, index) => found[index]);
+};
 let worker: WorkerProcess;
 const stderr: string[] = [];
 beforeAll(async () => {
@@ -262,10 +270,10 @@ describe('the end of a worker process', () => {
     expect(await infoOf()).toEqual(withoutRehearsal);
 
     // As the alarm of its rehearsal does, on a machine so busy that its request is there by then.
-    await until(async () => (await childrenOf(pid)).length === 1);
-    const [rehearsing] = await childrenOf(pid);
+    await until(async () => (await sparesOf(pid)).length === 1);
+    const [rehearsing] = await sparesOf(pid);
     const late = ahead.request(requestOf('/site/sleep/late'));
-    await until(async () => (await childrenOf(pid)).length === 2);
+    await until(async () => (await sparesOf(pid)).some((spare) => spare !== rehearsing));
     process.kill(rehearsing ?? 0, 'SIGALRM');
     expect(await late).toMatchObject({ ok: false, error: { kind: 'crash', isInterrupted: true } });
 
