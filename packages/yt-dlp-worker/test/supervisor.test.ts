@@ -1,4 +1,7 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { silentLog } from '../src/log.ts';
 import { createSupervisor, type Supervisor, type SupervisorOptions, startYtDlp } from '../src/supervisor.ts';
 import type { YtDlp, YtDlpMode } from '../src/tools.ts';
@@ -165,3 +168,27 @@ describe('createSupervisor', () => {
     expect(second.state.requests).toBe(1);
   });
 });
+
+describe('startYtDlp', () => {
+  it('leaves no process and no folder when it is aborted before its program runs', async () => {
+    const leaving = new AbortController();
+    const temporary = await mkdtemp(join(tmpdir(), 'aborted-start-'));
+    onTestFinished(() => rm(temporary, { recursive: true }));
+    const file = join(temporary, 'pid');
+    const ytDlp = ytDlpOf(`echo $$ >${file}; echo '{"ready":true}'; read -r line`);
+    vi.stubEnv('TMPDIR', temporary);
+    const starting = startYtDlp('worker', { ytDlp, concurrency: 1, memoryBytes: 2 ** 29, signal: leaving.signal });
+    leaving.abort(new Error('left'));
+    await expect(starting).rejects.toThrow('left');
+    const pid = Number(await readFile(file, 'utf8').catch(() => ''));
+    expect([pid > 0 && isRunning(pid), (await readdir(temporary)).filter((name) => name !== 'pid')]).toEqual([false, []]);
+  });
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

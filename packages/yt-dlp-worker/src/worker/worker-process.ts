@@ -131,6 +131,7 @@ async function spawnWorker(options: WorkerOptions, directory: string): Promise<C
     ownPlugins: PLUGIN_DIR,
     temporaryDir: join(directory, 'tmp'),
   });
+  options.signal?.throwIfAborted();
   const [program, ...before] = options.ytDlp.command;
   const args = [
     ...[...before, ...flags, '--abort-on-error'],
