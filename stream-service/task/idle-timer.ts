@@ -21,6 +21,7 @@ export function createIdleTimer({ idleMinutes, onIdle, log }: IdleTimerOptions):
 
   const startTimer = () => {
     if (isDone) return;
+    clearTimeout(timer);
     timer = setTimeout(
       () =>
         onIdle().then(

@@ -57,6 +57,19 @@ describe('createIdleTimer', () => {
     expect(onIdle).toHaveBeenCalledTimes(3);
   });
 
+  it('does not call onIdle while a stream runs, after another one within a call that failed', async () => {
+    const { onIdle, begin } = start(15);
+    const call = Promise.withResolvers<undefined>();
+    onIdle.mockReturnValueOnce(call.promise);
+    await vi.advanceTimersByTimeAsync(15 * MINUTE_MS);
+    begin()();
+    call.reject(new Error('unreachable'));
+    await vi.advanceTimersByTimeAsync(MINUTE_MS);
+    begin();
+    await vi.advanceTimersByTimeAsync(60 * MINUTE_MS);
+    expect(onIdle).toHaveBeenCalledTimes(1);
+  });
+
   it('never calls onIdle with idleMinutes 0', () => {
     const { onIdle, begin } = start(0);
     begin()();
