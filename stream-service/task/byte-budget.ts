@@ -51,10 +51,9 @@ export function createByteBudget(options: ByteBudgetOptions): ByteBudget {
   };
   const report = async () => {
     const bytes = unreported();
-    const [sum, record] = await Promise.all([
-      bytesADay === undefined ? 0 : state.addStreamBytes(bytes),
-      state.getCostGuard(),
-    ]);
+    // First: bytes that are added before it fails would be added again.
+    const record = await state.getCostGuard();
+    const sum = bytesADay === undefined ? 0 : await state.addStreamBytes(bytes);
     reportedBytes += bytes;
     const seconds = Math.floor(now() / 1000);
     const allowed = record.streams?.since === periodStart('day', seconds) ? record.streams.bytes : bytesADay;

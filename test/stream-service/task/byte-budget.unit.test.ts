@@ -16,7 +16,7 @@ afterEach(() => {
 
 /** A task that may send 100 MB a day with others, and its table. */
 function createFixture({ bytesADay = (100 * MB) as number | undefined } = {}) {
-  const table = { sum: 0, record: {} as GuardRecord, isFailing: false };
+  const table = { sum: 0, record: {} as GuardRecord, isFailing: false, isGuardFailing: false };
   const reasons: (string | undefined)[] = [];
   const budget = createByteBudget({
     state: {
@@ -25,7 +25,10 @@ function createFixture({ bytesADay = (100 * MB) as number | undefined } = {}) {
         table.sum += bytes;
         return table.sum;
       },
-      getCostGuard: async () => table.record,
+      getCostGuard: async () => {
+        if (table.isGuardFailing) throw new Error('No answer');
+        return table.record;
+      },
     },
     bytesADay,
     suspend: (reason) => void reasons.push(reason),
@@ -101,6 +104,18 @@ describe('createByteBudget', () => {
       budget.close();
     },
   );
+
+  it('counts bytes once, although the record of the guard could not be read', async () => {
+    const { table, stream, pass, reasons, budget } = createFixture();
+    table.isGuardFailing = true;
+    const { sent } = stream();
+    sent.bytes += 40 * MB;
+    await pass(2);
+    table.isGuardFailing = false;
+    await pass(1);
+    expect([table.sum, reasons]).toEqual([40 * MB, []]);
+    budget.close();
+  });
 
   it('suspends streams when the table does not count them any more, and counts them later', async () => {
     const { table, stream, pass, reasons, budget } = createFixture({ bytesADay: 5_000 * MB });
