@@ -34,8 +34,9 @@ import {
 import type { Segments } from '../segments/index.ts';
 import type { StreamSession, StreamSessions } from '../sessions/index.ts';
 import { archiveProgressRoute } from './archive-progress.ts';
+import { MAX_HEADER_BYTES, respondToClientError } from './client-error.ts';
 import { createSendEvents } from './event-streams.ts';
-import { createReplyProblem, MAX_HEADER_BYTES, nameSubject, respondToClientError } from './problem-reply.ts';
+import { createReplyProblem, nameSubject } from './problem-reply.ts';
 import { segmentsRoute } from './segments.ts';
 import type { StalledClients } from './send-body.ts';
 import { isKnown, type Named, responseHeaders, sendNotModified, sendRepresentation } from './send-representation.ts';

@@ -1,3 +1,3 @@
 export { buildApp } from './app.ts';
-export { MAX_HEADER_BYTES, respondToClientError } from './problem-reply.ts';
+export { MAX_HEADER_BYTES, respondToClientError } from './client-error.ts';
 export { createStalledClients, giveWayTo } from './send-body.ts';

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { problems } from '../../../core/api/problem.ts';
@@ -83,6 +84,23 @@ describe('malformed HTTP', () => {
     const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
     expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(JSON.parse(body)).toEqual({ type: `/problems/${name}`, title, status });
+  });
+
+  it('breaks off a response that is being sent, and writes nothing into it', async () => {
+    const read = () => {
+      const body = new PassThrough();
+      body.write('media');
+      return body;
+    };
+    const sending = await startService(resourceOf([trackOf('file')]), { file: { ...source(), read } });
+    const socket = connect(Number(new URL(sending.url).port), '127.0.0.1');
+    socket.on('error', () => undefined).write(`GET ${media} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    let received = '';
+    for await (const chunk of socket.setEncoding('latin1')) {
+      received += chunk;
+      if (received.endsWith('media')) socket.write('nonsense\r\n\r\n');
+    }
+    expect(received.split('\r\n\r\n')[1]).toBe('media');
   });
 });
 
