@@ -254,8 +254,8 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
 
 /** The address of a part of a live stream whose bytes do not change, with the other parameters as they were sent. */
 function redirectToSegments({ url }: FastifyRequest, reply: FastifyReply, segments: string): FastifyReply {
-  const [path = '', sent = ''] = url.split('?', 2);
-  const query = new URLSearchParams(sent);
+  const [path = ''] = url.split('?', 1);
+  const query = new URLSearchParams(url.slice(path.length));
   // Those of a clip of the segments stay.
   for (const name of query.has('segments') ? ['segments'] : ['start', 'end']) query.delete(name);
   query.append('segments', segments);

@@ -266,6 +266,8 @@ describe('a window of a live stream of fragmented MP4', () => {
     expect(new URL(await follow(`${base}?start=-1&format=mp3&bitrate=128`)).search).toBe(
       '?format=mp3&bitrate=128&segments=104-104',
     );
+    const { searchParams } = new URL(await follow(`${base}?start=-1&fileName=Who?&format=mp3`));
+    expect([searchParams.get('fileName'), searchParams.get('format')]).toEqual(['Who?', 'mp3']);
     expect((await sendRequest(`${base}?start=-5`, { method: 'HEAD' })).status).toBe(302);
     const outcomes = Object.fromEntries(
       await Promise.all(
