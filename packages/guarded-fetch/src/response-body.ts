@@ -170,7 +170,7 @@ export function dispatch(
       body?.complete();
     },
     onResponseError(_started, error) {
-      if (body) body?.destroy(toUpstreamError(error));
+      body?.destroy(toUpstreamError(error));
       removeListener();
       reject(error);
     },

@@ -148,7 +148,7 @@ async function openAt(
   return { first, fetch };
 }
 
-export interface FileSchedulerOptions extends AttemptOptions {
+interface FileSchedulerOptions extends AttemptOptions {
   readonly chunks: ChunkSizer;
   readonly parallelism: AdaptiveParallelism;
   /** Offsets, both included. `last` infinite: to the end, at an unknown offset. */

@@ -29,7 +29,6 @@ export interface FileSource extends SourceCapabilities {
   readonly needsRemux: false;
   /** Strong ETag or Last-Modified of the upstream file, where it has one. Reading fails when it changes. */
   readonly validator: string | undefined;
-  /**
   /** All bytes before the first fragment of an MP4 whose fragments may follow another header. Absent: they are read as any others. */
   readonly header?: Buffer;
   /**
