@@ -204,12 +204,14 @@ export class RangeFetch {
   }
 
   async #read(signal: AbortSignal): Promise<void> {
-    const { target, onFullResponse } = this.#options;
+    const { requested, target, onFullResponse } = this.#options;
     while (!this.#isComplete()) {
       const isCompared = this.#prefixBytes === this.#next;
       const response = await this.#attempts.request({ first: this.#next, last: this.#last, isCompared }, signal);
       this.url = response.url;
-      const extended = response.isFullResponse ? onFullResponse?.() : undefined;
+      // Not later: who reads may have shortened the range, and started the fetch that follows it.
+      const isFirst = this.#next === requested.first;
+      const extended = isFirst && response.isFullResponse ? onFullResponse?.() : undefined;
       if (extended !== undefined) this.#last = Number.isFinite(extended) ? extended : undefined;
       if (target.entity.size !== undefined) this.truncate(target.entity.size - 1);
       const failure = await this.#receive(response);

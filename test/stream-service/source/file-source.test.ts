@@ -43,6 +43,20 @@ describe('file source, when the upstream', () => {
     expect(seen.filter(({ range }) => range?.endsWith('-'))).toEqual([]);
   });
 
+  it('ignores Range and drops, delivers no byte behind the last one', async () => {
+    fault({ name: 'ignore-range', length: true, dropAfter: 1_000_000, times: 1 });
+    const source = await openWith({}, {}, 100_000);
+    expect(await readAll(source.read(100_000, 2_000_000))).toBe(sha256(bytes.subarray(100_000, 2_000_001)));
+  });
+
+  it('ignores Range after it has dropped a part, delivers each byte once', async () => {
+    const ranges = createFaultHandler({ bytes, fault: { name: 'drop', after: 200_000, times: 1 } });
+    const wholes = createFaultHandler({ bytes, fault: { name: 'ignore-range', length: true } });
+    let requests = 0;
+    upstream.use((...exchange) => (requests++ === 0 ? ranges : wholes)(...exchange));
+    expect(await readAll((await openWith()).read(0))).toBe(whole);
+  });
+
   it.each<[string, Fault, number]>([
     ['is gone', { name: 'status', status: 404, times: 99 }, 404],
     ['has removed it', { name: 'status', status: 410, times: 99 }, 404],
