@@ -15,13 +15,15 @@ interface ParseError extends Error {
   readonly rawPacket?: unknown;
 }
 
+/** The property that Node's own handler reads. */
+type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse };
+
 const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/;
 
 /** Answers input that Node cannot parse as HTTP (`clientError` of a server), where Fastify has no reply. */
-export function respondToClientError(error: ParseError, socket: Socket): void {
-  // By the property that Node's own handler reads: what is written now would be a part of that response.
-  const { _httpMessage: response } = socket as Socket & { readonly _httpMessage?: ServerResponse };
-  if (!socket.writable || response?.headersSent || error.code === 'ECONNRESET') {
+export function respondToClientError(error: ParseError, socket: HttpSocket): void {
+  // What is written into a response that is being sent would be a part of it.
+  if (!socket.writable || socket._httpMessage?.headersSent || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }

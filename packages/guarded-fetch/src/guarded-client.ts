@@ -8,7 +8,6 @@ import { discardResponse, dispatch, type GuardedResponse, type RawResponse, toUp
 
 /** Options of one request. */
 export interface GuardedRequest {
-  readonly method?: 'GET' | 'HEAD';
   readonly headers?: Readonly<Record<string, string>>;
   /** Called for every hop, so that a redirect to another host carries no cookie and no credential. */
   readonly headersFor?: (url: URL) => Readonly<Record<string, string>>;
@@ -81,7 +80,7 @@ export function createGuardedClient(options: DispatcherOptions): GuardedClient {
       {
         origin: url.origin,
         path: url.pathname + url.search,
-        method: request.method ?? 'GET',
+        method: 'GET',
         headers,
         headersTimeout: stallTimeoutMs,
         bodyTimeout: stallTimeoutMs,

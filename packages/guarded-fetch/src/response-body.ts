@@ -17,11 +17,7 @@ export interface GuardedResponse {
 }
 
 /** The response of one hop. */
-export interface RawResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Readable;
-}
+export type RawResponse = Pick<GuardedResponse, 'status' | 'headers' | 'body'>;
 
 /** Bytes buffered for a reader that pulls. For a paused reader one chunk is buffered at most. */
 const HIGH_WATER_MARK = 64 * 1024;

@@ -19,15 +19,6 @@ describe('request', () => {
     expect(await text(answer.body)).toBe('media');
   });
 
-  it('sends HEAD and reads no body', async () => {
-    const { host } = await serve((request, response) => {
-      response.writeHead(200, { 'content-length': '1000', 'x-method': request.method }).end();
-    });
-    const answer = await clientFor({ allow: [host] }).request(`http://${host}/`, { method: 'HEAD' });
-    expect(answer.headers).toMatchObject({ 'content-length': '1000', 'x-method': 'HEAD' });
-    expect(await text(answer.body)).toBe('');
-  });
-
   it('requests the identity encoding and does not decode the body', async () => {
     const packed = gzipSync('text');
     const { host } = await serve((request, response) => {

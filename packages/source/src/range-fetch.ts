@@ -342,11 +342,13 @@ export class RangeFetch {
   #settle(outcome: 'complete' | Error): void {
     this.#outcome = outcome;
     this.#body = undefined;
-    // Ends the response that was being read, whatever has failed.
-    if (outcome !== 'complete') this.#abort.abort(outcome);
     if (outcome === 'complete') this.#firstByte.resolve();
-    else this.#firstByte.reject(outcome);
-    if (outcome !== 'complete' && this.#isHeld) this.#buffer.length = 0;
+    else {
+      // Ends the response that was being read, whatever has failed.
+      this.#abort.abort(outcome);
+      this.#firstByte.reject(outcome);
+      if (this.#isHeld) this.#buffer.length = 0;
+    }
     this.#options.onSettled?.();
     if (this.#sink && this.#isSinkReady) this.resume();
     else if (this.#buffer.length === 0) this.#notifySink();

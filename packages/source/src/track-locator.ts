@@ -25,17 +25,17 @@ export interface TrackLocatorOptions<Value> {
 /** Locates one track, whose URLs expire. */
 export class TrackLocator<Value> {
   readonly #options: TrackLocatorOptions<Value>;
-  readonly #renewals: Renewals;
   readonly #flights = createSingleFlight<void>();
   #track: SourceTrack;
   #location: ResolvedLocation<Value> | undefined;
   #generation = 0;
+  /** Since bytes, or new segments of a live list, have arrived: of all readers together. */
+  #renewals = 0;
   /** False after a renewal that returned a URL whose stated expiry has passed: the statement is wrong. */
   #isExpiryReliable = true;
 
   constructor(options: TrackLocatorOptions<Value>) {
     this.#options = options;
-    this.#renewals = new Renewals(options.limits);
     this.#track = options.track;
   }
 
@@ -69,13 +69,13 @@ export class TrackLocator<Value> {
   /** Loads the same location again: the list of a live source may have grown. */
   async reload(signal: AbortSignal): Promise<ResolvedLocation<Value>> {
     await (this.#options.isRenewed && this.#track.renew ? this.#renew(signal) : this.#locate(signal));
-    this.#renewals.reset();
+    this.#renewals = 0;
     return this.current(signal);
   }
 
   /** Notes that bytes arrived: the renewals until then no longer count towards the limit. */
   addProgress(): void {
-    this.#renewals.reset();
+    this.#renewals = 0;
   }
 
   /** The file of the track, or the entity at the URL that follows from the present location. */
@@ -92,7 +92,11 @@ export class TrackLocator<Value> {
   }
 
   get #isRenewable(): boolean {
-    return this.#track.renew !== undefined && !this.#renewals.isExhausted;
+    return this.#track.renew !== undefined && !this.#isExhausted;
+  }
+
+  get #isExhausted(): boolean {
+    return this.#renewals >= this.#options.limits.maxRenewals;
   }
 
   #isExpired(): boolean {
@@ -126,7 +130,8 @@ export class TrackLocator<Value> {
   }
 
   async #resolveAgain(signal: AbortSignal): Promise<void> {
-    this.#renewals.add();
+    if (this.#isExhausted) throw new UpstreamError(`URL still expired after ${this.#renewals} renewals`);
+    this.#renewals += 1;
     this.#track = (await this.#track.renew?.(signal)) ?? this.#track;
     this.#isExpiryReliable = !isPast(this.#track, this.#options.now());
     this.#generation += 1;
@@ -136,28 +141,3 @@ export class TrackLocator<Value> {
 
 const isPast = ({ renew, urlExpiresAt }: SourceTrack, now: number) =>
   renew !== undefined && urlExpiresAt !== undefined && urlExpiresAt * 1000 <= now;
-
-/** Counts the renewals of one track's URLs, for all its readers together. */
-export class Renewals {
-  readonly #max: number;
-  #count = 0;
-
-  constructor({ maxRenewals }: Pick<SourceLimits, 'maxRenewals'>) {
-    this.#max = maxRenewals;
-  }
-
-  get isExhausted(): boolean {
-    return this.#count >= this.#max;
-  }
-
-  /** @throws UpstreamError when there have been too many without progress */
-  add(): void {
-    if (this.isExhausted) throw new UpstreamError(`URL still expired after ${this.#count} renewals`);
-    this.#count += 1;
-  }
-
-  /** Bytes, or new segments of a live list, have arrived. */
-  reset(): void {
-    this.#count = 0;
-  }
-}

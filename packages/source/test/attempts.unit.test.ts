@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { UpstreamError } from '../src/errors.ts';
+import { UpstreamError, UrlExpired } from '../src/errors.ts';
 import { defaultLimits } from '../src/limits.ts';
 import {
   type AttemptContext,
@@ -11,7 +11,8 @@ import {
   type RetryLimits,
   singleAttemptLimits,
 } from '../src/plan-attempt.ts';
-import { Renewals } from '../src/track-locator.ts';
+import type { SourceTrack } from '../src/track.ts';
+import { TrackLocator } from '../src/track-locator.ts';
 
 const limits: RetryLimits = {
   maxAttempts: 4,
@@ -90,15 +91,24 @@ describe('planNextAttempt', () => {
   ])('%s', (_, step, expected) => expect(step()).toEqual(expected));
 });
 
-describe('Renewals', () => {
-  it('end after as many as are allowed without progress', () => {
-    const renewals = new Renewals({ maxRenewals: 2 });
-    renewals.add();
-    renewals.add();
-    expect(renewals.isExhausted).toBe(true);
-    expect(() => renewals.add()).toThrow('URL still expired after 2 renewals');
-    renewals.reset();
-    expect(renewals.isExhausted).toBe(false);
+describe('TrackLocator', () => {
+  it('renews as often as is allowed without progress', async () => {
+    const { signal } = new AbortController();
+    const find = (): SourceTrack => ({
+      url: 'https://a.example/',
+      headers: {},
+      cookies: [],
+      renew: async () => find(),
+    });
+    const options = { track: find(), load: async () => undefined, limits: { maxRenewals: 2 }, now: () => 0 };
+    const locator = new TrackLocator(options);
+    const renew = async () => locator.renew((await locator.current(signal)).generation, false, signal);
+    await renew();
+    await renew();
+    await expect(renew()).rejects.toThrow(UrlExpired);
+    locator.addProgress();
+    await renew();
+    expect((await locator.current(signal)).generation).toBe(3);
   });
 });
 

@@ -181,7 +181,10 @@ describe('startYtDlp', () => {
     leaving.abort(new Error('left'));
     await expect(starting).rejects.toThrow('left');
     const pid = Number(await readFile(file, 'utf8').catch(() => ''));
-    expect([pid > 0 && isRunning(pid), (await readdir(temporary)).filter((name) => name !== 'pid')]).toEqual([false, []]);
+    expect([pid > 0 && isRunning(pid), (await readdir(temporary)).filter((name) => name !== 'pid')]).toEqual([
+      false,
+      [],
+    ]);
   });
 });
 
