@@ -18,6 +18,8 @@ export class OriginSecret extends CustomResource {
     const maker = new ServiceFunction(scope, `${id}Maker`, {
       deployment,
       name: 'origin-secret',
+      // The last ten seconds are for the response.
+      timeout: Duration.seconds(30),
       environment: { TABLE_NAME: table.tableName },
       permissions: [allowItems(table, ['origin-secret'], 'GetItem', 'PutItem')],
     });

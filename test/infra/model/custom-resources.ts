@@ -13,7 +13,7 @@ import { createOriginSecret } from '../../../lambdas/stream-host/origin-secret.t
 import { provideTools, removeTools } from '../../../lambdas/tools-update/tools-layer.ts';
 import type { ScriptedClients } from './scripted-aws.ts';
 import { createToolsFixture, type Environment, environmentOf, stateOf } from './tools-fixture.ts';
-import { findResource, type World } from './world.ts';
+import { findResource, type ModelResource, type World } from './world.ts';
 
 type Properties = Readonly<Record<string, unknown>>;
 
@@ -53,10 +53,10 @@ export function createCustomResources(current: () => World, clients: ScriptedCli
   setGlobalDispatcher(agent);
 
   const invoke = async (
-    variables: Environment,
+    provider: ModelResource,
     { type, kind, properties, physicalId, logicalId }: CustomResourceRequest,
   ) => {
-    const handler = handlers[type]?.(variables, current, clients);
+    const handler = handlers[type]?.(environmentOf(provider), current, clients);
     if (!handler) throw new Error(`The model has no ${type}`);
     const ids = {
       StackId: 'stack',
@@ -65,7 +65,8 @@ export function createCustomResources(current: () => World, clients: ScriptedCli
       ResponseURL: `${RESPONSE_HOST}/`,
     };
     const event = { ...ids, RequestType: kind, PhysicalResourceId: physicalId, ResourceProperties: properties };
-    await handler(event as unknown as CloudFormationCustomResourceEvent, { getRemainingTimeInMillis: () => 60_000 });
+    const getRemainingTimeInMillis = () => Number(provider.properties.Timeout) * 1000;
+    await handler(event as unknown as CloudFormationCustomResourceEvent, { getRemainingTimeInMillis });
     const { Status, Reason, PhysicalResourceId, Data = {} } = answers.pop() ?? {};
     if (Status !== 'SUCCESS') throw new Error(`${logicalId}: ${Reason}`);
     return { physicalId: String(PhysicalResourceId), attributes: Data as Record<string, string> };
@@ -78,7 +79,7 @@ export function createCustomResources(current: () => World, clients: ScriptedCli
       findResource(world, 'AWS::IAM::Role', provider.properties.Role);
       const provided = providedByCdk[request.type];
       if (provided) return provided(request, world);
-      return invoke(environmentOf(provider), request);
+      return invoke(provider, request);
     },
     async close() {
       setGlobalDispatcher(former);
