@@ -10,19 +10,25 @@ export interface FirewallSwitchOptions {
   readonly firewall: string;
 }
 
-/** The parts of a web ACL that an update replaces. */
+/** A web ACL as AWS describes it. */
 interface WebAcl {
-  readonly DefaultAction: Readonly<Record<string, unknown>>;
-  readonly Description?: string;
-  readonly Rules?: unknown;
-  readonly VisibilityConfig: unknown;
-  readonly CustomResponseBodies?: unknown;
+  readonly DefaultAction: { readonly Block?: { readonly CustomResponse?: { readonly ResponseCode?: number } } };
+  readonly [part: string]: unknown;
 }
 
+/** The other parts that an update replaces: what it leaves out is lost. */
+const KEPT = [
+  ...['Description', 'Rules', 'VisibilityConfig', 'CustomResponseBodies', 'CaptchaConfig', 'ChallengeConfig'],
+  ...['TokenDomains', 'AssociationConfig', 'DataProtectionConfig', 'ApplicationConfig'],
+];
+const CLOSED_STATUS = 503;
 const RETRY_AFTER = { Name: 'Retry-After', Value: '3600' };
-const BLOCK = { Block: { CustomResponse: { ResponseCode: 503, ResponseHeaders: [RETRY_AFTER] } } };
+const BLOCK = { Block: { CustomResponse: { ResponseCode: CLOSED_STATUS, ResponseHeaders: [RETRY_AFTER] } } };
 
-/** The web ACL refuses everything while closed: CloudFront bills no request that it blocks. */
+/**
+ * The web ACL refuses everything while closed: CloudFront bills no request that it blocks. One that blocks by default, as a given one may
+ * that admits known addresses, stays as it is.
+ */
 export function createFirewallSwitch({ call, firewall }: FirewallSwitchOptions): Limit {
   const [Name, Id] = firewall.split('/').slice(-2);
   const ask = (operation: string, input: object) =>
@@ -39,9 +45,9 @@ export function createFirewallSwitch({ call, firewall }: FirewallSwitchOptions):
       WebACL: WebAcl;
       LockToken: string;
     };
-    const { DefaultAction, Description, Rules, VisibilityConfig, CustomResponseBodies } = WebACL;
-    if ('Block' in DefaultAction === isClosed) return;
-    const kept = { Description, Rules, VisibilityConfig, CustomResponseBodies };
+    const { Block } = WebACL.DefaultAction;
+    if (isClosed ? Block : Block?.CustomResponse?.ResponseCode !== CLOSED_STATUS) return;
+    const kept = Object.fromEntries(KEPT.map((part) => [part, WebACL[part]]));
     await ask('UpdateWebACL', { ...kept, LockToken, DefaultAction: isClosed ? BLOCK : { Allow: {} } });
   };
 }

@@ -38,7 +38,6 @@ async function startService(status: number, body: string) {
 
 describe('createMetricReader', () => {
   const metric = {
-    label: 'edge bytes',
     namespace: 'AWS/CloudFront',
     name: 'BytesDownloaded',
     statistic: 'Sum' as const,
@@ -245,26 +244,47 @@ describe('createEdgeSwitch', () => {
 });
 
 describe('createFirewallSwitch', () => {
-  it('blocks everything while closed, with its rules and bodies kept, and allows it again', async () => {
-    const kept = { Rules: [{ Name: 'Resolves' }], VisibilityConfig: {}, CustomResponseBodies: {} };
-    let WebACL: object = { ...kept, ARN: 'an-arn', Capacity: 9, DefaultAction: { Allow: {} } };
-    const changes: { LockToken: string; DefaultAction: object }[] = [];
+  /** A web ACL, and how it is changed. */
+  function createFixture(acl: object) {
+    const world = { WebACL: acl };
+    const changes: unknown[] = [];
     const call: AwsCall = async ({ headers, body = '', region }) => {
       expect(region).toBe('us-east-1');
       const { Name, Id, Scope, ...input } = JSON.parse(body);
       expect([Name, Id, Scope]).toEqual(['name', 'id', 'CLOUDFRONT']);
       if (headers['x-amz-target']?.endsWith('.GetWebACL'))
-        return { text: JSON.stringify({ WebACL, LockToken: 'a-token' }) };
+        return { text: JSON.stringify({ ...world, LockToken: 'a-token' }) };
       changes.push(input);
-      WebACL = { ...WebACL, ...input };
+      world.WebACL = { ...acl, ...input };
       return { text: '{}' };
     };
     const firewall = 'arn:aws:wafv2:us-east-1:111111111111:global/webacl/name/id';
-    const limit = createFirewallSwitch({ call, firewall });
+    return { changes, limit: createFirewallSwitch({ call, firewall }) };
+  }
+
+  it('blocks everything while closed, with all else kept, and allows it again', async () => {
+    const kept = {
+      Rules: [{ Name: 'Resolves' }],
+      VisibilityConfig: {},
+      CustomResponseBodies: {},
+      TokenDomains: ['media.example'],
+      CaptchaConfig: { ImmunityTimeProperty: { ImmunityTime: 60 } },
+    };
+    const { changes, limit } = createFixture({
+      ...kept,
+      ...{ ARN: 'an-arn', Capacity: 9 },
+      DefaultAction: { Allow: {} },
+    });
     for (const isClosed of [false, true, true, false]) await limit(isClosed);
     expect(changes).toEqual([
       { ...kept, LockToken: 'a-token', DefaultAction: { Block: expect.anything() } },
       { ...kept, LockToken: 'a-token', DefaultAction: { Allow: {} } },
     ]);
+  });
+
+  it('does not open a web ACL of its owner that admits known addresses alone', async () => {
+    const { changes, limit } = createFixture({ Rules: [], VisibilityConfig: {}, DefaultAction: { Block: {} } });
+    for (const isClosed of [false, true, false]) await limit(isClosed);
+    expect(changes).toEqual([]);
   });
 });
