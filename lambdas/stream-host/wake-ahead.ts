@@ -1,7 +1,7 @@
 import { operationsById } from '../../core/api/index.ts';
 import type { HostEvent } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
-import type { HttpMiddleware } from '../middleware/index.ts';
+import type { Event, HttpMiddleware } from '../middleware/index.ts';
 import type { Invoker } from '../runtime/index.ts';
 
 export interface WakeAheadOptions {
@@ -10,8 +10,13 @@ export interface WakeAheadOptions {
   readonly log: Log;
 }
 
-/** Clients read a feed every hour, and rarely stream after it. */
-const FEED_PATH = operationsById.Feed.path.toLowerCase();
+const [FEED_PATH, MCP_PATH] = [operationsById.Feed, operationsById.Mcp].map(({ path }) => path.toLowerCase());
+
+/** Whether no stream follows: clients read a feed every hour, and greet by MCP at each of their starts. */
+function isIdle({ rawPath, body = '' }: Event): boolean {
+  const path = rawPath.toLowerCase();
+  return path === FEED_PATH || (path === MCP_PATH && !body.includes('"tools/call"'));
+}
 
 const WAKE_AHEAD: HostEvent = { kind: 'ahead' };
 
@@ -29,7 +34,7 @@ export function wakeAhead({ wakeFunction, invoker, log }: WakeAheadOptions): Htt
   return {
     after: async ({ event, response }) => {
       const isResolved = response?.statusCode === 200 || response?.statusCode === 302;
-      if (!isResolved || event.rawPath.toLowerCase() === FEED_PATH || performance.now() < nextWakeAt) return;
+      if (!isResolved || isIdle(event) || performance.now() < nextWakeAt) return;
       nextWakeAt = performance.now() + MIN_INTERVAL_MS;
       await invoker.invokeAsync(wakeFunction, WAKE_AHEAD, AbortSignal.timeout(INVOKE_TIMEOUT_MS)).catch((error) => {
         nextWakeAt = 0;

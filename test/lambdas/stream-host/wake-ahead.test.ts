@@ -35,7 +35,7 @@ function createFixture(invoke: (invocation: Invocation) => Promise<void> = async
   const handler = middy<Event, Result>()
     .use(middleware)
     .handler(async () => ({ ...answers }));
-  const ask = (path = '/api/Fetch/GetResource') => handler(eventOf(path), {} as never);
+  const ask = (path = '/api/Fetch/GetResource', body = '') => handler({ ...eventOf(path), body }, {} as never);
   return { answers, ask, logged, invocations };
 }
 
@@ -57,6 +57,14 @@ describe('wakeAhead', () => {
     const { ask, invocations } = createFixture();
     await ask('/API/Feed');
     expect(invocations).toEqual([]);
+  });
+
+  it('wakes it after a tool of MCP, and not after the messages with which each client begins', async () => {
+    const { ask, invocations } = createFixture();
+    for (const method of ['initialize', 'tools/list', 'ping']) await ask('/mcp', JSON.stringify({ id: 1, method }));
+    expect(invocations).toEqual([]);
+    await ask('/mcp', JSON.stringify({ id: 2, method: 'tools/call', params: { name: 'fetch_media' } }));
+    expect(invocations).toHaveLength(1);
   });
 
   it.each([204, 304, 400, 404, 405, 415, 500, 502, 503])('does not wake it after %d', async (statusCode) => {
