@@ -1,7 +1,5 @@
 /** A CloudWatch metric whose values cost money in proportion. */
 export interface WatchedMetric {
-  /** Name in the log: `edge bytes`. */
-  readonly label: string;
   readonly namespace: string;
   readonly name: string;
   readonly dimensions: Readonly<Record<string, string>>;

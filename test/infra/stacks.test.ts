@@ -256,10 +256,10 @@ describe('the cost guard', () => {
   ] as const)('of %s compares its metrics with %d USD a day, each minute', (name, dailyCap) => {
     const { plan, variables } = planOf(template(name));
     expect(plan).toMatchObject({ dailyCap, hourlyCap: dailyCap / 2, cachesStreams: name === 'public' });
-    expect(plan.metrics.map(({ label }: { label: string }) => label)).toEqual([
-      ...['edge bytes', 'edge requests', 'uploaded bytes', 'resolver time', 'resolves'],
-      ...(name === 'hobby' ? ['wake-ups'] : []),
-      ...['API requests', 'task minutes'],
+    expect(plan.metrics.map((metric: { name: string }) => metric.name)).toEqual([
+      ...['BytesDownloaded', 'Requests', 'BytesUploaded', 'Duration', 'Invocations'],
+      ...(name === 'hobby' ? ['Invocations'] : []),
+      ...['Count', 'Streams'],
     ]);
     for (const { usd, namespace, region } of plan.metrics) {
       expect(usd).toBeGreaterThan(0);

@@ -28,7 +28,6 @@ export function watchedMetrics(
   return [
     {
       ...ofEdge,
-      label: 'edge bytes',
       name: 'BytesDownloaded',
       usd: prices.edgeByte,
       unseenMinutes: cachesStreams ? UNSEEN_MINUTES.edge : 0,
@@ -36,7 +35,6 @@ export function watchedMetrics(
     },
     {
       ...ofEdge,
-      label: 'edge requests',
       name: 'Requests',
       usd: prices.edgeRequest,
       unseenMinutes: UNSEEN_MINUTES.edge,
@@ -44,19 +42,17 @@ export function watchedMetrics(
     },
     {
       ...ofEdge,
-      label: 'uploaded bytes',
       name: 'BytesUploaded',
       usd: prices.uploadByte,
       unseenMinutes: UNSEEN_MINUTES.edge,
     },
     // In milliseconds.
-    { ...ofResolver, label: 'resolver time', name: 'Duration', usd: prices.resolverSecond / 1000 },
-    { ...ofResolver, label: 'resolves', name: 'Invocations', usd: prices.resolve },
+    { ...ofResolver, name: 'Duration', usd: prices.resolverSecond / 1000 },
+    { ...ofResolver, name: 'Invocations', usd: prices.resolve },
     ...(onDemand
-      ? [{ ...ofFunction(onDemand.wake), label: 'wake-ups', name: 'Invocations', usd: prices.wakeRequest }]
+      ? [{ ...ofFunction(onDemand.wake), name: 'Invocations', usd: prices.wakeRequest }]
       : []),
     {
-      label: 'API requests',
       namespace: 'AWS/ApiGateway',
       name: 'Count',
       dimensions: { ApiId: api.httpApi.apiId },
@@ -69,7 +65,6 @@ export function watchedMetrics(
       ? [
           {
             // Each task writes it once a minute.
-            label: 'task minutes',
             namespace: 'Reelay',
             name: 'Streams',
             dimensions: { Stage: settings.stage },

@@ -10,7 +10,6 @@ import {
 
 const CAPS: Caps = { hour: 2, day: 10, month: 30 };
 const metric = (usd: number, unseenMinutes = 0): WatchedMetric => ({
-  label: 'x',
   namespace: 'n',
   name: 'm',
   dimensions: {},

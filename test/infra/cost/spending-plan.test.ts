@@ -72,7 +72,6 @@ it.each([
   const requests: [number, number][] = [];
   let [now, offAt, record] = [midnight, Number.POSITIVE_INFINITY, {} as GuardRecord];
   const metric: WatchedMetric = {
-    label: 'edge requests',
     namespace: 'n',
     name: 'Requests',
     dimensions: {},

@@ -3,10 +3,9 @@ import { silentLog } from '../../../core/log/index.ts';
 import type { GuardEvent, GuardRecord, WatchedMetric } from '../../../core/spending/index.ts';
 import { createCostGuard } from '../../../lambdas/cost-guard/index.ts';
 
-const metric = (label: string, isDoor: boolean, isMetered = false): WatchedMetric => ({
-  label,
+const metric = (name: string, isDoor: boolean, isMetered = false): WatchedMetric => ({
   namespace: 'n',
-  name: label,
+  name,
   dimensions: {},
   statistic: 'Sum',
   usd: 1,
@@ -58,8 +57,8 @@ function createFixture({
     caps,
     closesAt: 9,
     readMetric: async (each) => {
-      done.push(['read', each.label]);
-      return { metric: each, minutes: world.values[each.label as 'bytes'] };
+      done.push(['read', each.name]);
+      return { metric: each, minutes: world.values[each.name as 'bytes'] };
     },
     state: {
       countStreamBytes: async () => world.sentBytes,
