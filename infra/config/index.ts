@@ -6,7 +6,6 @@ export {
   checkPlace,
   type DeploymentSettings,
   firewallStackNameOf,
-  type ProfileName,
   readContext,
   stackNameOf,
 } from './settings.ts';

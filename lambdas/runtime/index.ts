@@ -1,4 +1,4 @@
-export { customResource, type ResourceRequest } from './custom-resource.ts';
+export { customResource } from './custom-resource.ts';
 export { ENTRIES_AT_ONCE, readFunctionEnvironment } from './function-environment.ts';
 export { createFunctionLog, logContext } from './function-log.ts';
 export { createInvoker, type Invoker } from './invoker.ts';

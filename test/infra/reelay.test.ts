@@ -5,6 +5,7 @@ import { type SubnetConfiguration, SubnetType, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { expect, it } from 'vitest';
 import { createStack } from '../../docs/examples/reelay-in-a-stack.ts';
+import { SettingError } from '../../core/config/index.ts';
 import { createApp } from '../../infra/create-app.ts';
 import { Reelay, type ReelayProps } from '../../infra/reelay.ts';
 import { itemsByRole, resourcesByRole, type Template } from './permissions.ts';
@@ -45,6 +46,20 @@ it('refuses settings that exceed what a function may have as its environment', (
   );
   expect(() => createInApp({ corsAllowedOrigins })).toThrow(
     /^corsAllowedOrigins makes the environment of the function [\w-]+ \d+ bytes too large for Lambda \(4,096\): shorten it$/,
+  );
+});
+
+it('refuses a stack whose name is too long for names of CloudFront, which have 64 characters', () => {
+  const create = (name: string) => {
+    const app = new App({ context: flags, outdir: temporaryFolder() });
+    const bundleDir = placeholderBundle(temporaryFolder());
+    return new Reelay(new Stack(app, 'Site', { stackName: name }), 'Media', { bundleDir });
+  };
+  // The region, and its longest suffix.
+  const longest = 'a'.repeat(64 - '-ap-southeast-2-page-headers'.length);
+  expect(create(longest).baseUrl).toMatch(/^https:/);
+  expect(() => create(`${longest}b`)).toThrow(
+    new SettingError(`The name of the stack ${longest}b is too long: CloudFront has 64 characters`),
   );
 });
 

@@ -2,7 +2,6 @@ import { Duration } from 'aws-cdk-lib';
 import { OriginProtocolPolicy } from 'aws-cdk-lib/aws-cloudfront';
 import { VpcOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import { Port, SecurityGroup } from 'aws-cdk-lib/aws-ec2';
-import type { FargateService } from 'aws-cdk-lib/aws-ecs';
 import {
   ApplicationLoadBalancer,
   ApplicationProtocol,
@@ -34,9 +33,7 @@ const DEREGISTRATION_DELAY = Duration.seconds(900);
  * CloudFront reaches as a VPC origin, and the security groups of both.
  */
 export class BalancedStreamHost extends Construct {
-  readonly balancer: ApplicationLoadBalancer;
   readonly targets: ApplicationTargetGroup;
-  readonly service: FargateService;
   readonly origin: VpcOrigin;
   /** Complete when tasks serve. */
   readonly ready: readonly IDependable[];
@@ -53,7 +50,7 @@ export class BalancedStreamHost extends Construct {
     });
     taskGroup.connections.allowFrom(balancerGroup, Port.tcp(TASK_PORT), 'Load balancer');
 
-    this.balancer = new ApplicationLoadBalancer(this, 'Balancer', {
+    const balancer = new ApplicationLoadBalancer(this, 'Balancer', {
       vpc,
       internetFacing: false,
       vpcSubnets: network.balancerSubnets,
@@ -62,17 +59,17 @@ export class BalancedStreamHost extends Construct {
       dropInvalidHeaderFields: true,
     });
     // A VPC origin requires an internet gateway in the VPC.
-    this.balancer.node.addDependency(vpc);
-    suppressNag(this.balancer, { ELB2: 'The service logs every stream' });
-    this.service = task.createService(this, 'Service', {
+    balancer.node.addDependency(vpc);
+    suppressNag(balancer, { ELB2: 'The service logs every stream' });
+    const service = task.createService(this, 'Service', {
       securityGroups: [taskGroup],
       healthCheckGracePeriod: Duration.seconds(60),
     });
-    this.service.node.addDependency(props.toolsInstalled);
-    this.targets = this.balancer.addListener('Listener', { port: 80, open: false }).addTargets('Tasks', {
+    service.node.addDependency(props.toolsInstalled);
+    this.targets = balancer.addListener('Listener', { port: 80, open: false }).addTargets('Tasks', {
       port: TASK_PORT,
       protocol: ApplicationProtocol.HTTP,
-      targets: [this.service.loadBalancerTarget({ containerName: CONTAINER_NAME, containerPort: TASK_PORT })],
+      targets: [service.loadBalancerTarget({ containerName: CONTAINER_NAME, containerPort: TASK_PORT })],
       deregistrationDelay: DEREGISTRATION_DELAY,
       healthCheck: {
         path: '/healthz',
@@ -83,9 +80,9 @@ export class BalancedStreamHost extends Construct {
       // Streams are long requests: round robin would distribute them unevenly.
       loadBalancingAlgorithmType: TargetGroupLoadBalancingAlgorithmType.LEAST_OUTSTANDING_REQUESTS,
     });
-    this.ready = [this.service];
-    const scaling = scaleByStreams(this.service, deployment);
-    this.origin = VpcOrigin.withApplicationLoadBalancer(this.balancer, {
+    this.ready = [service];
+    const scaling = scaleByStreams(service, deployment);
+    this.origin = VpcOrigin.withApplicationLoadBalancer(balancer, {
       originId: 'stream',
       vpcOriginName: regionalName(this, 'stream'),
       protocolPolicy: OriginProtocolPolicy.HTTP_ONLY,
@@ -97,8 +94,8 @@ export class BalancedStreamHost extends Construct {
     });
     const role = (roleId: string, service: ServiceLinkedRoleProps['service']) =>
       new ServiceLinkedRole(this, roleId, { service, logDays: deployment.settings.logDays });
-    this.balancer.node.addDependency(role('BalancerRole', 'elasticloadbalancing.amazonaws.com'));
+    balancer.node.addDependency(role('BalancerRole', 'elasticloadbalancing.amazonaws.com'));
     scaling.node.addDependency(role('ScalingRole', 'ecs.application-autoscaling.amazonaws.com'));
-    this.balancer.node.addDependency(role('VpcOriginRole', 'vpcorigin.cloudfront.amazonaws.com'));
+    balancer.node.addDependency(role('VpcOriginRole', 'vpcorigin.cloudfront.amazonaws.com'));
   }
 }
