@@ -4,7 +4,7 @@ import type { Deployment } from './config/index.ts';
 import { useStackLogGroups } from './constructs/shared/index.ts';
 import { Reelay } from './reelay.ts';
 
-export interface ReelayStackProps extends StackProps {
+interface ReelayStackProps extends StackProps {
   readonly deployment: Deployment;
   /** ARN of a firewall in another stack; otherwise this stack creates it and must be in us-east-1. */
   readonly firewall?: string;

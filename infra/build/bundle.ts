@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 
-export interface BundleOptions {
+interface BundleOptions {
   /** Receives `functions/<name>/index.mjs`, which exports `handler`, and `stream-service/main.mjs`. Other content is kept. */
   readonly outDir: string;
   /**

@@ -3,7 +3,7 @@ import { build } from 'vite';
 import { bundle } from './bundle.ts';
 import { placeFfmpeg } from './place-ffmpeg.ts';
 
-export interface OneMachineContextOptions {
+interface OneMachineContextOptions {
   /** Receives `one-machine/app` and `one-machine/ffmpeg`. */
   readonly outDir: string;
   /** Architecture of the image; that of the builder may differ. */

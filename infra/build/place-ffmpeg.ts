@@ -6,7 +6,7 @@ import {
   pinnedFfmpegId,
 } from '../../packages/yt-dlp-worker/src/ffmpeg/index.ts';
 
-export interface PlaceFfmpegOptions {
+interface PlaceFfmpegOptions {
   /** Receives the program as `ffmpeg`. */
   readonly dir: string;
   /** Architecture of the image; that of the builder may differ. */

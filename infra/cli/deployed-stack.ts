@@ -22,7 +22,7 @@ export interface StackPlace extends Place {
 }
 
 /** A stack that exists. */
-export interface DeployedStack {
+interface DeployedStack {
   /** Whether it serves; false after a first deployment that failed. */
   readonly isComplete: boolean;
   /** Whether CloudFormation refuses to delete it. */

@@ -18,7 +18,7 @@ export interface Finding {
 
 type Answer = readonly [state: State, text: string];
 
-export interface PreflightOptions extends Partial<Place> {
+interface PreflightOptions extends Partial<Place> {
   readonly settings: DeploymentSettings;
   /** Of CDK's bootstrap. @default CDK's */
   readonly qualifier?: string | undefined;

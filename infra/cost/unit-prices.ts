@@ -28,7 +28,7 @@ const PRICES = {
 } as const;
 
 /** USD of one unit of use, by list prices: free allowances are of the account, which may use them elsewhere. */
-export interface UnitPrices {
+interface UnitPrices {
   /** A byte to a viewer, through the load balancer where there is one. */
   readonly edgeByte: number;
   /** A byte of a request's body, to an origin. */

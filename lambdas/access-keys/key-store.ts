@@ -10,7 +10,7 @@ import {
 /** See `createKeyStore`. */
 export type KeyStore = ReturnType<typeof createKeyStore>;
 
-export interface KeyStoreOptions {
+interface KeyStoreOptions {
   readonly client: CloudFrontKeyValueStoreClient;
   readonly storeArn: string;
   readonly prefix: string;

@@ -18,9 +18,9 @@ export interface EntryEvent {
  * Ids of resources in the table, since the resources could exceed the size of a response; or a failure: of an entry that is
  * gone for good, which is left out, or of one that may succeed later, which keeps the metadata of the list.
  */
-export type EntryAnswer = { readonly resources: readonly string[] } | { readonly failure: 'final' | 'passing' };
+type EntryAnswer = { readonly resources: readonly string[] } | { readonly failure: 'final' | 'passing' };
 
-export interface FanOutOptions {
+interface FanOutOptions {
   /** Invokes the resolver and returns its response. @throws Error without a response */
   readonly invoke: (event: EntryEvent, signal: AbortSignal) => Promise<unknown>;
   readonly state: Pick<State, 'getResource'>;

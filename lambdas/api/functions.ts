@@ -12,7 +12,7 @@ import { createGetResource, type GetResourceOptions } from './get-resource.ts';
 import { createMcp, type McpOptions } from './mcp/index.ts';
 import { createResolveRequest, type ResolveOptions } from './resolve-request.ts';
 
-export type ResolvingAnswersOptions = ResolveOptions &
+type ResolvingAnswersOptions = ResolveOptions &
   Omit<GetFeedOptions & GetDetailsOptions & GetResourceOptions & GetArchiveListOptions & McpOptions, 'resolveRequest'>;
 
 /** The operations that resolve a link. */
@@ -35,9 +35,7 @@ export const createAppAnswers = (options: GetAppInfoOptions & GetRequestCountOpt
   GetRequestCount: createGetRequestCount(options),
 });
 
-export type FunctionsOptions = ResolvingAnswersOptions &
-  Parameters<typeof createAppAnswers>[0] &
-  GetApiDescriptionOptions;
+type FunctionsOptions = ResolvingAnswersOptions & Parameters<typeof createAppAnswers>[0] & GetApiDescriptionOptions;
 
 /** All that functions answer. */
 export const createFunctions = (options: FunctionsOptions): Handler =>

@@ -50,7 +50,7 @@ function toAudioVersion(resource: Resource, rendition: Rendition, signKey: SignK
   };
 }
 
-export interface DetailsOptions {
+interface DetailsOptions {
   /** Signs the keys where the instance is private. */
   readonly signKey?: SignKey;
   /** Whether the instance knows segments of videos. @default false */

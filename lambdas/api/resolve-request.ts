@@ -32,7 +32,7 @@ export interface ResolvedRequest {
  * @param maxEntryWaitSeconds how long the response may wait for entries of a list. @default as long as the resolve may take
  * @throws Problem 400 or 403 for the request, InMaintenance, StateUnavailable, StorageFull, and what `Resolver.resolve` throws
  */
-export type ResolveRequest = (
+type ResolveRequest = (
   event: Event,
   context: InvocationContext,
   maxEntryWaitSeconds?: number,

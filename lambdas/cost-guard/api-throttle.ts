@@ -2,12 +2,12 @@ import type { AwsCall } from './aws-call.ts';
 import type { Limit } from './concurrency-limit.ts';
 
 /** Requests that an HTTP API admits, in a second and in a burst. */
-export interface Rates {
+interface Rates {
   readonly throttlingRateLimit: number;
   readonly throttlingBurstLimit: number;
 }
 
-export interface ApiThrottleOptions {
+interface ApiThrottleOptions {
   readonly call: AwsCall;
   readonly region: string;
   readonly apiId: string;

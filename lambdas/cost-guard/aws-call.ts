@@ -3,7 +3,7 @@ import { SignatureV4 } from '@smithy/signature-v4';
 import { request } from 'undici';
 
 /** One request to a service for which no SDK client is bundled. */
-export interface AwsRequest {
+interface AwsRequest {
   /** Name of the operation, for errors. */
   readonly name: string;
   /** Prefix of the host name, which is also the name that signatures are for. */

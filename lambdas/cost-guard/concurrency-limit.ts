@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-lambda';
 import type { Log } from '../../core/log/index.ts';
 
-export interface ConcurrencyLimitOptions {
+interface ConcurrencyLimitOptions {
   readonly lambda: LambdaClient;
   readonly functionName: string;
   /** Executions at once while the edge is open. */

@@ -4,7 +4,7 @@ import type { Limit } from './concurrency-limit.ts';
 /** Where CloudFront and its web ACLs are. */
 const REGION = 'us-east-1';
 
-export interface FirewallSwitchOptions {
+interface FirewallSwitchOptions {
   readonly call: AwsCall;
   /** ARN of the web ACL. */
   readonly firewall: string;
@@ -52,7 +52,7 @@ export function createFirewallSwitch({ call, firewall }: FirewallSwitchOptions):
   };
 }
 
-export interface EdgeSwitchOptions {
+interface EdgeSwitchOptions {
   readonly call: AwsCall;
   readonly distributionId: string;
 }

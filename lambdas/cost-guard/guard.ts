@@ -20,7 +20,7 @@ import type { Limit } from './concurrency-limit.ts';
 import type { EdgeSwitch } from './edge-switch.ts';
 import type { MetricReader } from './metric-reader.ts';
 
-export interface CostGuardOptions {
+interface CostGuardOptions {
   readonly watched: readonly WatchedMetric[];
   readonly caps: Caps;
   /** USD a day from which on the edge closes whatever the rate. */

@@ -1,7 +1,7 @@
 import type { HostService, HostStore } from '../stream-host/index.ts';
 import type { Limit } from './concurrency-limit.ts';
 
-export interface HostLimitOptions {
+interface HostLimitOptions {
   readonly service: Pick<HostService, 'isWanted' | 'stop'>;
   /** The registration that the edge reads. */
   readonly store: Pick<HostStore, 'write'>;

@@ -89,7 +89,7 @@ export function requireOriginSecret(secret: string): HttpMiddleware {
   };
 }
 
-export interface CorsOptions {
+interface CorsOptions {
   /** Methods that the path supports besides OPTIONS. None: the path is unknown, whatever the method. */
   readonly methods: readonly string[];
   /** Origins whose pages may read the responses, or `*`. */
@@ -174,9 +174,9 @@ export interface InvocationContext {
 export type HttpMiddleware = MiddlewareObj<Event, Result>;
 
 /** What an HTTP handler returns: JSON, serialized in the type that the client prefers, or a complete result. */
-export type JsonAnswer = JsonValue | Result;
+type JsonAnswer = JsonValue | Result;
 
-export interface JsonValue {
+interface JsonValue {
   readonly json: unknown;
   /** @default 200 */
   readonly statusCode?: number;

@@ -2,7 +2,7 @@ import { type FunctionOperationId, operationsById, problems } from '../../core/a
 import { type Answer, createHandler, type Event, type Handler, type HandlerOptions } from './create-handler.ts';
 
 /** Handlers of one function, by who invokes it. Every direct event has a `kind`, which no HTTP event has. */
-export interface EventRoutes<Direct extends { readonly kind: string }, HttpResult, DirectResult> {
+interface EventRoutes<Direct extends { readonly kind: string }, HttpResult, DirectResult> {
   /** API Gateway and function URLs. */
   readonly http: (event: Event, context: never) => Promise<HttpResult>;
   /** Other functions, through the Invoke API. */

@@ -19,7 +19,7 @@ const VARIABLES = {
 };
 
 /** Environment of the functions behind the HTTP API. */
-export interface FunctionEnvironment extends ValuesOf<typeof VARIABLES> {
+interface FunctionEnvironment extends ValuesOf<typeof VARIABLES> {
   /** Version of the service, without a `v`. */
   readonly version: string;
 }

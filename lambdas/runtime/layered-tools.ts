@@ -3,7 +3,7 @@ import { waitAtMost } from '@reelay/concurrency';
 import type { YtDlp } from '@reelay/yt-dlp-worker';
 import type { Log } from '../../core/log/index.ts';
 
-export interface LayeredToolsOptions {
+interface LayeredToolsOptions {
   /**
    * Finds the yt-dlp of the layer; undefined when the layer has none.
    * @param hasFailed it has failed to start before: it is run once, to find out whether it works at all

@@ -7,7 +7,7 @@ export const clientBounds = {
   requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
 } as const;
 
-export interface HostServiceOptions {
+interface HostServiceOptions {
   readonly ecs?: ECSClient;
   readonly cluster: string;
   readonly service: string;

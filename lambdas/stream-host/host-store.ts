@@ -12,7 +12,7 @@ import { clientBounds } from './host-service.ts';
 /** See `createHostStore`. */
 export type HostStore = ReturnType<typeof createHostStore>;
 
-export interface HostStoreOptions {
+interface HostStoreOptions {
   readonly client?: CloudFrontKeyValueStoreClient;
   readonly storeArn: string;
   readonly key: string;

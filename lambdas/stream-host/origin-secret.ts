@@ -3,7 +3,7 @@ import type { Log } from '../../core/log/index.ts';
 import type { State } from '../../core/state/index.ts';
 import { customResource } from '../runtime/index.ts';
 
-export interface OriginSecretOptions {
+interface OriginSecretOptions {
   readonly state: Pick<State, 'rotateOriginSecret'>;
   readonly log: Log;
 }

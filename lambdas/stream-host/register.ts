@@ -11,7 +11,7 @@ export const HOST_KEY = 'host';
 const LEASE_SECONDS = 45 * 60;
 
 /** The public DNS name of a network interface of the tasks. @throws Error while it has none */
-export type PublicName = (macAddress: string) => Promise<string>;
+type PublicName = (macAddress: string) => Promise<string>;
 
 export const createPublicName =
   (ec2: EC2Client, securityGroup: string): PublicName =>
@@ -24,7 +24,7 @@ export const createPublicName =
     return name;
   };
 
-export interface HostEventOptions {
+interface HostEventOptions {
   readonly service: HostService;
   readonly store: HostStore;
   readonly publicName: PublicName;

@@ -4,7 +4,7 @@ import type { Log } from '../../core/log/index.ts';
 import type { Event, HttpMiddleware } from '../middleware/index.ts';
 import type { Invoker } from '../runtime/index.ts';
 
-export interface WakeAheadOptions {
+interface WakeAheadOptions {
   readonly wakeFunction: string;
   readonly invoker: Pick<Invoker, 'invokeAsync'>;
   readonly log: Log;

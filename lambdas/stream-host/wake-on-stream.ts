@@ -24,7 +24,7 @@ import {
 } from '../middleware/index.ts';
 import type { HostActivity, HostService } from './host-service.ts';
 
-export interface WakeOnStreamOptions extends HandlerOptions {
+interface WakeOnStreamOptions extends HandlerOptions {
   readonly state: Pick<State, 'getResource' | 'getArchivedList' | 'getArchiveProgress'>;
   readonly service: Pick<HostService, 'wake'>;
 }

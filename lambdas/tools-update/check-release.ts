@@ -6,7 +6,7 @@ import type { Resolver } from '../../core/resolve/index.ts';
 /** The result of a trial. */
 export type Verdict = { readonly ok: true; readonly version: string } | { readonly ok: false; readonly reason: string };
 
-export interface TryLayerOptions {
+interface TryLayerOptions {
   /** The yt-dlp of the layer, with the version that it reports; undefined when the layer has none. */
   readonly find: () => Promise<YtDlp | undefined>;
   /** @returns the mode in which it works, if that is known. @throws Error when it works in none */
@@ -42,7 +42,7 @@ export interface CheckEvent {
   readonly links?: readonly string[];
 }
 
-export interface CheckResolverOptions extends Pick<TryLayerOptions, 'find' | 'log'> {
+interface CheckResolverOptions extends Pick<TryLayerOptions, 'find' | 'log'> {
   readonly resolver: Pick<Resolver, 'warm' | 'resolve'>;
 }
 

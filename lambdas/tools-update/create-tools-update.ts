@@ -27,7 +27,7 @@ export type Step =
   | 'cleared'
   | 'pruned';
 
-export interface ToolsUpdateOptions {
+interface ToolsUpdateOptions {
   readonly log: Log;
   /** @default those of the stage */
   readonly metrics?: ToolMetrics;

@@ -29,7 +29,7 @@ const VARIABLES = {
 };
 
 /** The environment of the functions that update the tools layer, as the stack sets it. */
-export interface ToolsEnvironment extends ValuesOf<typeof VARIABLES> {
+interface ToolsEnvironment extends ValuesOf<typeof VARIABLES> {
   /** The file of a release for the processor of the resolver. */
   readonly asset: string;
 }

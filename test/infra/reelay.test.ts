@@ -4,8 +4,8 @@ import { AttributeType, type ITable, TableEncryptionV2, type TablePropsV2, Table
 import { type SubnetConfiguration, SubnetType, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { expect, it } from 'vitest';
-import { createStack } from '../../docs/examples/reelay-in-a-stack.ts';
 import { SettingError } from '../../core/config/index.ts';
+import { createStack } from '../../docs/examples/reelay-in-a-stack.ts';
 import { createApp } from '../../infra/create-app.ts';
 import { Reelay, type ReelayProps } from '../../infra/reelay.ts';
 import { itemsByRole, resourcesByRole, type Template } from './permissions.ts';

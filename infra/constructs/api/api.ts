@@ -19,7 +19,7 @@ import {
 } from '../shared/index.ts';
 import { LIVE_ALIAS, type Tools } from '../tools/index.ts';
 
-export interface ApiProps {
+interface ApiProps {
   readonly deployment: Deployment;
   readonly table: ITable;
   readonly tools: Tools;

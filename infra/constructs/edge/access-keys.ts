@@ -4,7 +4,7 @@ import { Construct } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
 import { allow, allowKeys, ServiceFunction } from '../shared/index.ts';
 
-export interface AccessKeysProps {
+interface AccessKeysProps {
   readonly deployment: Deployment;
   /** The store that the edge function reads. */
   readonly keyValueStore: KeyValueStore;

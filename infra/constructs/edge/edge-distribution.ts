@@ -41,7 +41,7 @@ import { PAGE_HEADERS_SOURCE } from './security-headers.ts';
 import { createStreamCachePolicy } from './stream-cache-policy.ts';
 import { deployedSource } from './viewer-request-source.ts';
 
-export interface EdgeDistributionProps {
+interface EdgeDistributionProps {
   readonly deployment: Deployment;
   /** Host name of the HTTP API. */
   readonly apiHost: string;

@@ -2,7 +2,7 @@ import { CfnWebACL } from 'aws-cdk-lib/aws-wafv2';
 import type { Construct } from 'constructs';
 import { API_PREFIX, RESOLVE_PATHS, STREAM_PREFIX } from './path-prefixes.ts';
 
-export interface FirewallProps {
+interface FirewallProps {
   /** Requests per client address in five minutes. */
   readonly limits: Readonly<{ resolves: number; streams: number }>;
 }

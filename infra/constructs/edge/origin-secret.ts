@@ -4,7 +4,7 @@ import type { Construct } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
 import { allowItems, ServiceFunction } from '../shared/index.ts';
 
-export interface OriginSecretProps {
+interface OriginSecretProps {
   readonly deployment: Deployment;
   readonly table: ITable;
 }

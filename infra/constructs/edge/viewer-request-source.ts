@@ -44,7 +44,7 @@ export const STREAM_PARAMETERS: readonly string[] = [
   ),
 ].sort();
 
-export interface ViewerRequestOptions {
+interface ViewerRequestOptions {
   /** `on-demand`: the origin of streams is the registered task. `balanced`: it is always the same. */
   readonly mode: 'balanced' | 'on-demand';
   /** Set for a private instance, whose access keys are in the key-value store. */

@@ -28,7 +28,7 @@ interface AlarmDefinition extends Partial<Omit<AlarmProps, 'metric'>> {
 }
 
 /** What alarms observe besides what the guard does, which uses their topic. */
-export interface AlarmsProps extends MonitoringProps {
+interface AlarmsProps extends MonitoringProps {
   readonly guard: CostGuard;
 }
 

@@ -8,7 +8,7 @@ import { allow, allowItems, allowKeys, ServiceFunction } from '../shared/index.t
 import type { MonitoringProps } from './monitoring-props.ts';
 import { watchedMetrics } from './watched-metrics.ts';
 
-export interface CostGuardProps extends Pick<MonitoringProps, 'deployment' | 'table' | 'edge' | 'api' | 'onDemand'> {
+interface CostGuardProps extends Pick<MonitoringProps, 'deployment' | 'table' | 'edge' | 'api' | 'onDemand'> {
   /** The store that the edge function reads. */
   readonly keyValueStore: KeyValueStore;
   /** Sends mails. */

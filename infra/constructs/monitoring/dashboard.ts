@@ -12,7 +12,7 @@ import { type ServiceMetric, serviceMetric } from '../shared/index.ts';
 import type { CostGuard } from './cost-guard.ts';
 import type { MonitoringProps } from './monitoring-props.ts';
 
-export interface DashboardProps extends MonitoringProps {
+interface DashboardProps extends MonitoringProps {
   readonly guard: CostGuard;
 }
 

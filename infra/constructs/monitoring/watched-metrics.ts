@@ -49,9 +49,7 @@ export function watchedMetrics(
     // In milliseconds.
     { ...ofResolver, name: 'Duration', usd: prices.resolverSecond / 1000 },
     { ...ofResolver, name: 'Invocations', usd: prices.resolve },
-    ...(onDemand
-      ? [{ ...ofFunction(onDemand.wake), name: 'Invocations', usd: prices.wakeRequest }]
-      : []),
+    ...(onDemand ? [{ ...ofFunction(onDemand.wake), name: 'Invocations', usd: prices.wakeRequest }] : []),
     {
       namespace: 'AWS/ApiGateway',
       name: 'Count',

@@ -10,7 +10,7 @@ import {
 import { Construct } from 'constructs';
 import { createLogGroup, createProviderRole } from './logs.ts';
 
-export interface SdkCallProps {
+interface SdkCallProps {
   /** Made when the resource is created, and again when the call changes. */
   readonly call: AwsSdkCall;
   readonly permissions: PolicyStatement[];

@@ -3,7 +3,7 @@ import { AttributeType, Billing, CfnGlobalTable, CfnTable, type ITable, TableV2 
 import type { Construct } from 'constructs';
 import { SettingError } from '../../../core/config/index.ts';
 
-export interface StateTableProps {
+interface StateTableProps {
   readonly pointInTimeRecovery: boolean;
   /** Whether it stays when the stack is deleted. A first deployment that fails deletes it in any case. */
   readonly isRetained: boolean;

@@ -15,7 +15,7 @@ import type { StreamNetwork } from './stream-network.ts';
 import { scaleByStreams } from './stream-scaling.ts';
 import { CONTAINER_NAME, type StreamTask, TASK_PORT } from './stream-task.ts';
 
-export interface BalancedStreamHostProps {
+interface BalancedStreamHostProps {
   readonly deployment: Deployment;
   readonly network: StreamNetwork;
   readonly task: StreamTask;

@@ -18,7 +18,7 @@ import {
 import type { StreamNetwork } from './stream-network.ts';
 import { type StreamTask, TASK_PORT } from './stream-task.ts';
 
-export interface OnDemandStreamHostProps {
+interface OnDemandStreamHostProps {
   readonly deployment: Deployment;
   readonly network: StreamNetwork;
   readonly task: StreamTask;

@@ -16,7 +16,7 @@ import { Construct } from 'constructs';
 import { SettingError } from '../../../core/config/index.ts';
 import { allow, SdkCall, suppressNag } from '../shared/index.ts';
 
-export interface StreamNetworkProps {
+interface StreamNetworkProps {
   /** Whether to create isolated subnets for a load balancer. */
   readonly withBalancerSubnets: boolean;
   /** Zone ids. @default two that support VPC origins */

@@ -35,7 +35,7 @@ import {
 import type { Tools } from '../tools/index.ts';
 import type { StreamNetwork } from './stream-network.ts';
 
-export interface StreamTaskProps {
+interface StreamTaskProps {
   readonly deployment: Deployment;
   readonly table: ITable;
   readonly tools: Tools;

@@ -3,7 +3,7 @@ import { Construct, type IDependable } from 'constructs';
 import type { ServiceFunction } from '../shared/index.ts';
 import type { Tools } from './tools.ts';
 
-export interface ToolUpdatesProps {
+interface ToolUpdatesProps {
   readonly tools: Tools;
   readonly resolver: ServiceFunction;
   /** Updates start when this is complete, and end before it is deleted. */

@@ -14,7 +14,7 @@ import {
   type ServiceFunctionProps,
 } from '../shared/index.ts';
 
-export interface ToolsProps {
+interface ToolsProps {
   readonly deployment: Deployment;
   readonly table: ITable;
   /** Changes with the secrets that the resolver accepts, which its digest below contains by reference only. */

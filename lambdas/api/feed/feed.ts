@@ -23,7 +23,7 @@ export type Feed = ReturnType<typeof toFeed>;
 
 export type FeedItem = NonNullable<ReturnType<typeof toItem>>;
 
-export interface FeedOptions {
+interface FeedOptions {
   readonly selection: Selection;
   /** The link as the client sent it. */
   readonly link: string;

@@ -7,12 +7,12 @@ import type { ResolvedRequest } from '../resolve-request.ts';
 import { LINK_INPUT, MEDIA_OUTPUT, type Tool, type ToolCall } from './tool.ts';
 
 /** A rendition with the address of its file. */
-export interface MediaFile extends Pick<MediaRendition, 'label' | 'description' | 'fileExtension' | 'fileSizeBytes'> {
+interface MediaFile extends Pick<MediaRendition, 'label' | 'description' | 'fileExtension' | 'fileSizeBytes'> {
   /** Absolute; signed where the instance is private. */
   readonly downloadUrl: string;
 }
 
-export interface MediaItem {
+interface MediaItem {
   readonly title: string | null;
   readonly author: string | null;
   /** What to resolve for the item alone. */

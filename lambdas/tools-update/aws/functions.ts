@@ -19,7 +19,7 @@ import Type from 'typebox';
 import { Value } from 'typebox/value';
 import type { CheckEvent, Verdict } from '../check-release.ts';
 
-export interface FunctionOptions {
+interface FunctionOptions {
   readonly client: LambdaClient;
   /** Name or ARN. */
   readonly functionName: string;
@@ -42,7 +42,7 @@ export function createCanary(options: FunctionOptions) {
   };
 }
 
-export interface LiveFunctionOptions extends FunctionOptions {
+interface LiveFunctionOptions extends FunctionOptions {
   /** Name of the alias that the HTTP API invokes. */
   readonly alias: string;
   /** Environments that Lambda keeps initialized for the alias. @default 0 */

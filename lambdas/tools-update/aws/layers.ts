@@ -16,7 +16,7 @@ export interface LayerVersion {
   readonly description: string;
 }
 
-export interface LayersOptions {
+interface LayersOptions {
   readonly client: LambdaClient;
   readonly layerName: string;
   /** It holds the archives to publish. */
