@@ -3,7 +3,7 @@ import type { Client } from '../client.ts';
 import { ReelayError } from '../failure.ts';
 import { createRetries, type RetryOptions } from '../retry.ts';
 import { safeFileName } from './file-name.ts';
-import { createPipe, openPartialFile, type PartialFile, sizeOf } from './partial-file.ts';
+import { createPipe, openPartialFile, type Sink, sizeOf } from './partial-file.ts';
 import { copyBody, describeStream, openRest } from './receive.ts';
 
 interface ReceiveOptions extends RetryOptions {
@@ -80,7 +80,7 @@ export async function download(
   const partial = await openPartialFile(path);
   try {
     // Received by a process that ended before it could give the file its name.
-    const isWhole = partial.entity?.etag === there.etag && partial.receivedBytes === there.totalBytes;
+    const isWhole = partial.entity && partial.entity.etag === there.etag && partial.receivedBytes === there.totalBytes;
     const resumedBytes = isWhole
       ? partial.receivedBytes
       : await receive(client, url, { target: partial, file: path, attempts, onProgress: options.onProgress });
@@ -110,7 +110,7 @@ export async function pipe(
 
 interface Attempts {
   /** Retries after temporary failures. @param target not retried once it has bytes of a response that cannot be resumed */
-  run<T>(act: (signal: AbortSignal, onBytes: () => void) => Promise<T>, target?: PartialFile): Promise<T>;
+  run<T>(act: (signal: AbortSignal, onBytes: () => void) => Promise<T>, target?: Sink): Promise<T>;
   /** An attempt has made progress. */
   reset(): void;
 }
@@ -125,7 +125,7 @@ function createAttempts({ stallTimeoutMs = STALL_TIMEOUT_MS, ...retry }: Receive
           return await withStallTimeout(stallTimeoutMs, retry.signal, act);
         } catch (error) {
           retry.signal?.throwIfAborted();
-          if (target && target.receivedBytes > 0 && !target.entity?.canResume) throw error;
+          if (target?.entity?.canResume === false && target.receivedBytes > 0) throw error;
           await retries.next(error);
         }
       }
@@ -134,7 +134,7 @@ function createAttempts({ stallTimeoutMs = STALL_TIMEOUT_MS, ...retry }: Receive
 }
 
 interface Receiving extends Pick<ReceiveOptions, 'onProgress'> {
-  readonly target: PartialFile;
+  readonly target: Sink;
   /** Name of the file in progress reports. */
   readonly file: string;
   readonly attempts: Attempts;

@@ -3,17 +3,21 @@ import type { Entity } from '../entity.ts';
 import { ReelayError } from '../failure.ts';
 import { requireWritable } from './require-writable.ts';
 
-/**
- * A file that is being received: `FILE.part`, and `FILE.part.json` with the entity that its bytes belong to. Both stay when the
- * process ends in any way, and the next one continues them.
- */
-export interface PartialFile {
+/** What is being received, and what has it so far. */
+export interface Sink {
   /** Absent: nothing was received yet, or it is not known of what. */
   readonly entity: Entity | undefined;
   readonly receivedBytes: number;
   /** Removes what is there, for another entity. */
   startOver(entity: Entity): Promise<void>;
   append(bytes: Uint8Array): Promise<void>;
+}
+
+/**
+ * A file that is being received: `FILE.part`, and `FILE.part.json` with the entity that its bytes belong to. Both stay when the
+ * process ends in any way, and the next one continues them.
+ */
+export interface PartialFile extends Sink {
   /** Gives the file its name. */
   finish(): Promise<void>;
   close(): Promise<void>;
@@ -69,7 +73,7 @@ export async function openPartialFile(path: string): Promise<PartialFile> {
 }
 
 /** What takes bytes and keeps none: it cannot start over once it has some. */
-export function createPipe(write: (bytes: Uint8Array) => Promise<void>): PartialFile {
+export function createPipe(write: (bytes: Uint8Array) => Promise<void>): Sink {
   let entity: Entity | undefined;
   let receivedBytes = 0;
   return {
@@ -90,8 +94,6 @@ export function createPipe(write: (bytes: Uint8Array) => Promise<void>): Partial
       await write(bytes);
       receivedBytes += bytes.length;
     },
-    finish: async () => undefined,
-    close: async () => undefined,
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Client } from '../client.ts';
 import { continues, type Entity, entityOf, rangeHeaders } from '../entity.ts';
 import { ReelayError } from '../failure.ts';
-import type { PartialFile } from './partial-file.ts';
+import type { Sink } from './partial-file.ts';
 
 /** Bytes as they are: the size of a compressed response is not that of the file. */
 const IDENTITY = { 'accept-encoding': 'identity' };
@@ -24,7 +24,7 @@ export async function describeStream(client: Pick<Client, 'send'>, url: string, 
 export async function openRest(
   client: Pick<Client, 'send'>,
   url: string,
-  partial: PartialFile,
+  partial: Sink,
   signal: AbortSignal,
 ): Promise<Response | undefined> {
   const { entity, receivedBytes } = partial;
@@ -48,7 +48,7 @@ export async function openRest(
  * Appends a body to the file.
  * @throws ReelayError `interrupted` when the connection breaks or the end is missing, `unexpected-response` beyond the stated length
  */
-export async function copyBody(body: Response['body'], partial: PartialFile, onBytes: () => void): Promise<void> {
+export async function copyBody(body: Response['body'], partial: Sink, onBytes: () => void): Promise<void> {
   const interrupted = (cause?: unknown) =>
     new ReelayError(
       'interrupted',

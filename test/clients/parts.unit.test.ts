@@ -1,0 +1,42 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { download } from '../../clients/reelay-client/src/files/index.ts';
+import { createClient } from '../../clients/reelay-client/src/index.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const INSTANCE = 'https://other.example';
+
+/** Downloads what some responses have, after the one to HEAD; the folder has a part of nobody knows what. */
+async function downloadBeside(part: string, head: Record<string, string>, bodies: readonly (() => Response)[]) {
+  const folder = await temporaryFolder();
+  const file = join(folder, 'file');
+  if (part) await writeFile(`${file}.part`, part);
+  const left = [...bodies];
+  const fetch = async (_: unknown, { method }: RequestInit = {}) =>
+    method === 'HEAD' ? new Response(null, { headers: head }) : (left.shift() ?? expect.fail('Requested again'))();
+  const client = createClient({ instance: INSTANCE, fetch: fetch as typeof globalThis.fetch });
+  const sleep = async () => undefined;
+  const ended = await download(client, `${INSTANCE}/file`, { file, sleep }).catch((error: unknown) => error);
+  return { ended, text: await readFile(file, 'utf8').catch(() => undefined) };
+}
+
+const whole = (text: string) => () => new Response(text, { headers: { 'content-length': String(text.length) } });
+
+describe('a part of which nothing is known', () => {
+  it('is not taken for the file, although it has its size', async () => {
+    const { ended, text } = await downloadBeside('other', { 'content-length': '5' }, [whole('right')]);
+    expect([ended, text]).toMatchObject([{ bytes: 5, resumedBytes: 0 }, 'right']);
+  });
+
+  it('that is absent is no file without content', async () => {
+    const { ended, text } = await downloadBeside('', { 'content-length': '0' }, [() => new Response('right')]);
+    expect([ended, text]).toMatchObject([{ bytes: 5 }, 'right']);
+  });
+
+  it('is no reason not to wait', async () => {
+    const busy = () => new Response(null, { status: 503 });
+    const { ended, text } = await downloadBeside('other', {}, [busy, busy, whole('right')]);
+    expect([ended, text]).toMatchObject([{ bytes: 5 }, 'right']);
+  });
+});
