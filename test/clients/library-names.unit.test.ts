@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { safeFileName } from '../../clients/reelay-client/src/files/index.ts';
 import { languageLabel, libraryName } from '../../clients/reelay-client/src/folder/library-names.ts';
 
 const LINK = 'https://site.example/1';
@@ -13,6 +14,11 @@ describe('the names of a library', () => {
     ['a\u202eb\u0000c 100%', null, 'a b c 100 [e807b7a716]'],
     [null, null, 'media [e807b7a716]'],
   ])('%s by %s is %s', (title, author, name) => expect(nameOf(title, author)).toBe(name));
+
+  it('are fit for any file system as they are: a state with others counts as damaged', () => {
+    const names = ['Con. A documentary', 'aux', 'Nul.', 'é'.repeat(300), '\u200eTitle.'].map((title) => nameOf(title));
+    expect(names.map(safeFileName)).toEqual(names);
+  });
 
   it('tell items of the same title apart', () =>
     expect(libraryName({ title: 'Title', author: null }, `${LINK}1`)).not.toBe(nameOf('Title')));

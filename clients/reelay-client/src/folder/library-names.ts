@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cutText } from '../files/index.ts';
+import { cutText, safeFileName } from '../files/index.ts';
 
 /** Bytes of a name: the files of an item repeat that of its folder, and paths stay below the 260 characters of Windows. */
 const MAX_NAME_BYTES = 72;
@@ -34,7 +34,8 @@ export function libraryName(naming: Naming, link: string): string {
     .replace(/\[(playlist|boxset)\]/gi, '($1)')
     .replace(FORBIDDEN, ' ');
   const cut = cutText(withoutEdges(clean), MAX_NAME_BYTES - suffix.length);
-  return (withoutEdges(cut) || 'media') + suffix;
+  // As the state of the folder reads it: `CON.` begins the name of a device.
+  return safeFileName((withoutEdges(cut) || 'media') + suffix);
 }
 
 const withoutEdges = (text: string): string => text.replace(/^[. ]+|[. ]+$/g, '');

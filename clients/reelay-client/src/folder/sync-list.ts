@@ -113,8 +113,6 @@ export async function syncList(client: Client, options: SyncOptions): Promise<Sy
       const name = titleOf(item);
       const place = String(places.get(url)).padStart(digits, '0');
       if (name) stream.searchParams.set('name', isNumbered ? `${place} - ${name}` : name);
-      const isAdopted = (error: unknown) =>
-        state.isRebuilt && error instanceof ReelayError && error.code === 'file-exists';
       return download(client, stream.href, {
         ...retry,
         overwrites,
@@ -122,7 +120,7 @@ export async function syncList(client: Client, options: SyncOptions): Promise<Sy
         file,
         chooseFile: async (suggested) => join(folder, await state.add(entry, suggested)),
       }).catch((error) => {
-        if (isAdopted(error)) return undefined;
+        if (state.isRebuilt && error.code === 'file-exists') return undefined;
         throw error;
       });
     };
