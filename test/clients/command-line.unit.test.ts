@@ -11,6 +11,8 @@ describe('the reason of a failure', () => {
   it.each([
     ['gone', { title: 'Resource Not Found' }, 'the site has removed it'],
     ['site-error', { title: 'Fetch Failed' }, 'the site answered with an error: try again in a moment'],
+    ['drm', { title: 'Fetch Failed' }, 'it is protected'],
+    ['bad-url', { title: 'Bad Request' }, 'the link is not valid'],
     ['unsupported', { detail: 'MP4 cannot hold it.' }, 'MP4 cannot hold it'],
     ['of-later', { title: 'Later' }, 'Later'],
   ])('is by its type: %s', (code, facts, reason) => expect(reasonOf(new ReelayError(code, facts))).toBe(reason));

@@ -18,6 +18,7 @@ export const printable = (text: string): string => text.replaceAll(/[\u0000-\u00
 
 /** What failures of a link are, where the instance names their type alone. */
 const WORDS: Readonly<Record<string, string>> = {
+  'bad-url': 'the link is not valid',
   'unknown-host': 'the site of the link was not found: check its spelling',
   'private-address': 'the instance opens public links alone',
   'no-media': 'the page has no video or audio: use the link of the item itself',
@@ -26,6 +27,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ended: 'the broadcast has ended, and there is no recording',
   gone: 'the site has removed it',
   refused: 'the site refuses it: it may be private, paid, or for people who are signed in',
+  drm: 'it is protected',
   'rate-limited': 'the site limits the instance: try again later',
   'site-error': 'the site answered with an error: try again in a moment',
   'site-timeout': 'the site took too long: try again in a moment',

@@ -1,6 +1,6 @@
 import { hasFolderState, type SyncedEntry, type SyncOptions, syncList } from '../folder/index.ts';
 import type { Client } from '../index.ts';
-import { EXIT_CODES, exitCodeOf, printable } from './outcome.ts';
+import { EXIT_CODES, exitCodeOf, printable, reasonOf } from './outcome.ts';
 import { formatBytes } from './progress-bar.ts';
 
 export interface SyncOutput {
@@ -8,7 +8,7 @@ export interface SyncOutput {
   readonly stderr: { write(text: string): unknown };
   /** Says nothing but what has failed. */
   readonly isQuiet: boolean;
-  /** Removes the progress bar. */
+  /** Removes the progress of an entry that has ended. */
   clear(): void;
 }
 
@@ -26,7 +26,7 @@ export async function reportSync(client: Client, options: SyncOptions, output: S
     if (!outcome) return;
     clear();
     const place = `[${String(number).padStart(String(count).length)}/${count}] ${title}`;
-    if ('failure' in outcome) return say(`${place}: ${outcome.failure.message}`, true);
+    if ('failure' in outcome) return say(`${place}: ${reasonOf(outcome.failure)}`, true);
     const { file, bytes, resumedBytes } = outcome.download;
     say(`${place}: ${formatBytes(bytes)}${resumedBytes > 0 ? `, ${formatBytes(resumedBytes)} received earlier` : ''}`);
     stdout.write(`${file}\n`);

@@ -29,7 +29,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     if (command.name === 'help') terminal.stdout.write(USAGE);
     else if (command.name === 'version') terminal.stdout.write(`${terminal.version}\n`);
     else {
-      const onProgress = (latest: DownloadProgress) => {
+      const onProgress = (latest?: DownloadProgress) => {
         progress = latest;
       };
       return await fetchLink(command.options, terminal, onProgress);
@@ -49,7 +49,8 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
 async function fetchLink(
   options: DownloadCommand,
   { stdout, stderr, signal }: Terminal,
-  onProgress: (progress: DownloadProgress) => void,
+  /** @param progress absent: no file is unfinished */
+  onProgress: (progress?: DownloadProgress) => void,
 ): Promise<number> {
   const { link, instance, accessKey, selection, output, overwrites, isQuiet, isUrlOnly, isLibrary, deletes } = options;
   const { everyMinutes } = options;
@@ -73,7 +74,11 @@ async function fetchLink(
   };
   const sync = async (folder: string): Promise<number> => {
     const syncing = { ...retry, link, folder, selection, isLibrary, deletes, overwrites, onProgress: showProgress };
-    const run = () => reportSync(client, syncing, { stdout, stderr, isQuiet, clear: () => bar?.clear() });
+    const clear = () => {
+      onProgress();
+      bar?.clear();
+    };
+    const run = () => reportSync(client, syncing, { stdout, stderr, isQuiet, clear });
     while (everyMinutes !== undefined) {
       await run().catch((error: unknown) => {
         // Errors of this machine, such as a full disk, do not pass by themselves; others are tried again.
@@ -85,11 +90,11 @@ async function fetchLink(
     return run();
   };
   const isPiped = output === '-';
-  const folder = isPiped || isUrlOnly || selection.format === 'zip' ? undefined : output;
+  const isFile = isPiped || isUrlOnly || selection.format === 'zip';
+  const folder = isFile ? undefined : output;
   if (folder !== undefined && (deletes || isLibrary || everyMinutes !== undefined || (await isListFolder(folder))))
     return sync(folder);
   const url = await client.locate(link, selection, retry).catch(async (error: unknown) => {
-    const isFile = isUrlOnly || isPiped || selection.format === 'zip';
     if (isFile || !(error instanceof ReelayError) || error.status !== 415) throw error;
     const { type } = await client.resolve(link, { ...retry, maxEntryWaitSeconds: 1 });
     if (type !== 'PlayList') throw error;
