@@ -15,6 +15,6 @@ export {
   type StreamParameters,
   type StreamReference,
 } from './client.ts';
-export { type FailureCode, type FailureFacts, failureOf, type LocalFailure, ReelayError, readText } from './failure.ts';
-export { hasRenditions, type ResolvedList, type ResolveListOptions, resolveList } from './list.ts';
-export { createRetries, type Retries, type RetryOptions, type Waiting, withRetries } from './retry.ts';
+export { type FailureCode, type FailureFacts, type LocalFailure, ReelayError } from './failure.ts';
+export { type ResolvedList, type ResolveListOptions, resolveList } from './list.ts';
+export { type RetryOptions, type Waiting, withRetries } from './retry.ts';

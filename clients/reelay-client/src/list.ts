@@ -40,4 +40,4 @@ export async function resolveList(
 }
 
 /** Whether an entry of a list is resolved. */
-export const hasRenditions = ({ video, audio }: MediaInformation): boolean => Boolean(video ?? audio);
+const hasRenditions = ({ video, audio }: MediaInformation): boolean => Boolean(video ?? audio);
