@@ -71,6 +71,11 @@ describe('choicesOf', () => {
     expect(choice).toMatchObject({ sizeBytes: undefined, height: undefined });
   });
 
+  it('begin them with whole characters of a title that is cut', () => {
+    const long = { ...item([rendition()]), author: null, title: `${'a'.repeat(199)}😀 and more` };
+    expect(choicesOf(long).video[0]?.title).toBe(`${'a'.repeat(199)}😀`);
+  });
+
   it.each([
     [{ number: 3, count: 120 }, '003 - Author - Title'],
     [undefined, 'Author - Title'],

@@ -81,7 +81,7 @@ const MAX_TITLE_CHARACTERS = 200;
 
 function titleOf({ author, title }: MediaInformation, place: ChoicesOptions['place']): string {
   const number = place && String(place.number).padStart(String(place.count).length, '0');
-  return [number, author, title].filter(Boolean).join(' - ').slice(0, MAX_TITLE_CHARACTERS);
+  return [...[number, author, title].filter(Boolean).join(' - ')].slice(0, MAX_TITLE_CHARACTERS).join('');
 }
 
 interface NamingOptions {
