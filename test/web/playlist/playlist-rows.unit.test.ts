@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ApiFailure } from '../../../web/src/api/index.ts';
 import { createChooser } from '../../../web/src/ui/playlist/entry-files.ts';
 import { isListed, matches, rowsOfPlaylist } from '../../../web/src/ui/playlist/playlist-rows.ts';
+import { askable, selectionOf } from '../../../web/src/ui/signed-urls.ts';
 
 const entry = { item: { requestedUrl: null, coverUrl: null, title: 'Étude: Straße', author: 'Ada' } };
 
@@ -41,6 +42,25 @@ describe('rowsOfPlaylist', () => {
 describe('matches', () => {
   it.each(['etude', 'ADA', 'stra étu', 'Étude'])('finds %j', (filter) => expect(matches(entry, filter)).toBe(true));
   it.each(['etudes', 'ada x'])('does not find %j', (filter) => expect(matches(entry, filter)).toBe(false));
+});
+
+describe('the files of a list', () => {
+  it('are the ones that its archive has, which no other format than MP3 can be asked for', () => {
+    const audio = (label: string, convertTo: string | null) => ({
+      ...{ key: 'one', label, convertTo, bitrate: 192, fileSizeBytes: 9_000_000 },
+      ...{ fileExtension: convertTo ? '.mp3' : '.m4a', mimeType: 'audio/mp4' },
+    });
+    const item = { ...entry.item, audio: { renditions: [audio('129 kbps', null), audio('192 kbps', 'mp3')] } };
+    const chosenFor = (container: string) => {
+      const preference = { group: 'audio', container } as const;
+      const asked = selectionOf(askable(preference)).quality;
+      return [asked, createChooser(askable(preference), 2)(item, 1)?.container];
+    };
+    expect(['WAV', 'MP3'].map(chosenFor)).toEqual([
+      ['audio', 'M4A'],
+      ['mp3', 'MP3'],
+    ]);
+  });
 });
 
 describe('createChooser', () => {

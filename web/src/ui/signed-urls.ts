@@ -16,6 +16,10 @@ export function useSignedUrls(link: string): (operation: string, parameters: Par
 /** Without a preference, as it is preselected. */
 const DEFAULT_QUALITY = '1080p';
 
+/** A preference as these operations have it, which choose the format of audio themselves unless it is MP3. */
+export const askable = ({ container, ...rest }: FormatPreference): FormatPreference =>
+  container === 'MP3' ? { container, ...rest } : rest;
+
 /** What these operations are asked for a preference. Files have tags, as single ones have. */
 export function selectionOf(preference: FormatPreference): Parameters {
   const quality = qualityOf(preference) ?? DEFAULT_QUALITY;

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ArchiveProgress, ResolvedLink } from '../../api/index.ts';
 import { useObservable, usePage } from '../context.ts';
 import { DownloadNote } from '../item/index.ts';
-import { selectionOf, useSignedUrls } from '../signed-urls.ts';
+import { askable, selectionOf, useSignedUrls } from '../signed-urls.ts';
 import { isPending, useEntries } from './entries.ts';
 import { useEntryFiles } from './entry-files.ts';
 import { type EntryActions, PlaylistEntry, UnavailableEntry } from './playlist-entry.tsx';
@@ -44,7 +44,10 @@ export const Playlist = ({ resource, link }: PlaylistProps) => {
   const rowCount = useIncrementalCount(rows.length);
   const count = isBatch ? undefined : rows.length;
   const remembered = formats.get();
-  const preference = useMemo(() => ({ ...remembered, ...FORMATS[format] }), [remembered, format]);
+  const preference = useMemo(() => {
+    const wished = { ...remembered, ...FORMATS[format] };
+    return isBatch ? wished : askable(wished);
+  }, [remembered, format]);
   const files = useEntryFiles(entries, { preference, listed, count });
 
   const urlOf = useSignedUrls(link ?? '');
