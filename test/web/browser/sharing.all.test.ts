@@ -23,6 +23,15 @@ describe('a link with a format', () => {
     await page.reload();
     await page.getByRole('button', { name: /^Download \d+p/ }).waitFor();
   });
+
+  it('starts no download of another link after #download of one that has none', async () => {
+    const { page } = await open(`${pageFor('/site/gone/download-link')}#download`, { reusePage: true });
+    await page.getByRole('heading', { name: 'No longer available' }).waitFor();
+    await page.getByLabel('Link to a video').fill(service.origin.url('/site/combined/other-link'));
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: /^Download \d+p/ }).waitFor();
+    expect(await page.getByText('Download started').count()).toBe(0);
+  });
 });
 
 describe('sharing', () => {

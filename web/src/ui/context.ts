@@ -21,8 +21,8 @@ export interface Page {
   readonly playback: PlaybackState;
   /** What Enter in the link field does once the result is shown; set by the result. */
   readonly primaryAction: { current: (() => void) | undefined };
-  /** Whether the next result, or that of a link, starts its preselected download. */
-  readonly startsDownload: { current: boolean | string };
+  /** The link whose result starts its preselected download. */
+  readonly startsDownload: { current: string | undefined };
   /** Next text of the polite live region. */
   readonly announcement: Subject<string>;
   /** Changes and stores the language; keeps the current one if loading fails. */

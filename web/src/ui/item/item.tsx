@@ -96,8 +96,8 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
     };
   }, [selected, isNested]);
   useEffect(() => {
-    if (isNested || (startsDownload.current !== true && startsDownload.current !== link)) return;
-    startsDownload.current = false;
+    if (isNested || startsDownload.current !== link) return;
+    startsDownload.current = undefined;
     startOnce();
   }, []);
   const play = (choice: Choice, startSeconds?: number) => {

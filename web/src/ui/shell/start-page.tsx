@@ -5,6 +5,7 @@ import {
   createFormat,
   createHistory,
   type Locale,
+  linksFromLocation,
   loadFirstTexts,
   loadTexts,
   openLocalStore,
@@ -37,7 +38,7 @@ export async function startPage(): Promise<void> {
     theme: createThemeStore(storage),
     playback: createPlayback(),
     primaryAction: { current: undefined },
-    startsDownload: { current: takeDownloadRequest() as boolean | string },
+    startsDownload: { current: takeDownloadRequest() },
     session: createSession({ api, history }),
     downloads: createDownloads({ api, history }),
     announcement: createLiveRegion(),
@@ -94,9 +95,9 @@ const GuardedApp = () => {
   );
 };
 
-/** Whether the address ends in `#download`, as the browser extension opens it. A reload does not download again. */
-function takeDownloadRequest(): boolean {
-  if (location.hash !== '#download') return false;
+/** The link of an address that ends in `#download`, as the browser extension opens it. A reload does not download again. */
+function takeDownloadRequest(): string | undefined {
+  if (location.hash !== '#download') return undefined;
   window.history.replaceState(null, '', location.pathname + location.search);
-  return true;
+  return linksFromLocation(location.search)[0];
 }
