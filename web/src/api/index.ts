@@ -12,5 +12,4 @@ export type {
   SubtitleInformation,
 } from './contract.ts';
 export { ApiFailure, type FailureFacts, type FailureKind, isOnline, type ToolProgress } from './failure.ts';
-export type { PlaylistCounts } from './response-headers.ts';
 export { resolveWhenAvailable, untilStreamable, type Waiting, type WaitOptions } from './retry-wait.ts';

@@ -22,4 +22,4 @@ export {
 export { secondsOf } from './conversions.ts';
 export { selectPreferred } from './format-preference.ts';
 export { ALL_LANGUAGES, languageName } from './languages.ts';
-export { languageChange, type Menus, menusOf, nameOf } from './sentence.ts';
+export { languageChange, menusOf, nameOf } from './sentence.ts';

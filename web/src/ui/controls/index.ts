@@ -6,6 +6,6 @@ export { Icon, type IconName } from './icons.tsx';
 export { NextTry } from './next-try.tsx';
 export { Select } from './select.tsx';
 export { useCountdown } from './use-countdown.ts';
-export { type Lazy, useLazy } from './use-lazy.ts';
+export { useLazy } from './use-lazy.ts';
 export { useLoaded } from './use-loaded.ts';
 export { usePublishedHeight } from './use-published-height.ts';
