@@ -69,7 +69,7 @@ export function createRequireAccess(options: AccessOptions): RequireAccess {
 
   /** A feed contains signed URLs of Get and Feed. */
   const verifyParameter = (url: string) => {
-    const [path = '', query = ''] = url.split('?', 2);
+    const [path = '', query = ''] = url.split(/\?(.*)/s, 2);
     if (!SIGNED_PATHS.includes(path.toLowerCase())) return undefined;
     const parameters = new URLSearchParams(query);
     const parameter = parameters.get(ACCESS_PARAMETER);

@@ -136,16 +136,21 @@ export function createServiceMetrics(
       },
     }),
     countRequest(request, response) {
-      const operation = operationOf(request.url ?? '');
-      const end = headSeconds.startTimer({ operation });
+      // Not yet: a base path, and the host of an absolute target, are removed before it is served.
+      const operation = () => operationOf(request.url ?? '');
+      const end = headSeconds.startTimer();
       // Called by Node for explicit and implicit heads alike.
       const { writeHead } = response;
       response.writeHead = (...args: unknown[]) => {
-        end();
+        end({ operation: operation() });
         return Reflect.apply(writeHead, response, args);
       };
       response.once('close', () =>
-        requests.inc({ operation, method: methodOf(request.method), status: String(response.statusCode) }),
+        requests.inc({
+          operation: operation(),
+          method: methodOf(request.method),
+          status: String(response.statusCode),
+        }),
       );
     },
     watchTools(tools) {

@@ -218,6 +218,8 @@ describe('a link of a private instance', () => {
     expect(pathname).toBe('/api/Get');
     expect((await get(pathname + search)).status).toBe(302);
     expect((await get(`${pathname}${search.replace('clip', 'tone')}`)).status).toBe(403);
+    // A link that begins with the signed one: a question mark is a character of a query like any other.
+    expect((await get(`${pathname}?${search.slice(1).split('&').toReversed().join('&')}?another`)).status).toBe(403);
   });
 
   it('is in the addresses for download managers', async () => {

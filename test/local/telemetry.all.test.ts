@@ -26,6 +26,7 @@ const settings = readSettings({
   TOOLS_CHANNEL: 'stable',
   EGRESS_ALLOW: origin.host,
   METRICS_PORT: '0',
+  BASE_PATH: '/media',
   MAX_STREAMS: '7',
   MAX_STREAMS_PER_CLIENT: '1',
   MAX_FFMPEG: '3',
@@ -75,6 +76,9 @@ describe('metrics', () => {
     expect(samples.get('reelay_sent_bytes_total')).toBeGreaterThan(body.length);
     expect(samples.get('reelay_received_bytes_total')).toBeGreaterThan(body.length);
     expect(samples.get('reelay_http_response_head_seconds_count{operation="GetResource"}')).toBe(2);
+    await sendRequest(`${service.baseUrl}/media/api/App`);
+    const below = 'reelay_http_requests_total{operation="GetAppInfo",method="GET",status="200"}';
+    await expect.poll(async () => (await scrape()).get(below)).toBe(1);
     expect(samples.get('process_resident_memory_bytes')).toBeGreaterThan(1e7);
     expect([...samples.keys()].filter((name) => name.startsWith('reelay_tool_info'))).toHaveLength(2);
     expect(samples.get('reelay_ytdlp_process_per_link')).toBe(0);
