@@ -16,6 +16,8 @@ import { inScope } from './setting.ts';
 import { impersonate, proxyRules } from './site-rules.ts';
 
 const BYTES_PER_STREAM = 4 * 1024 * 1024;
+/** A timer of Node that is set to more than 24.8 days fires at once, and a task waits up to a fifth longer. */
+const MAX_UPDATE_HOURS = 24 * 20;
 
 /** Hosts that serve about the first minute of a file to clients without a PO token, and refuse the rest. */
 const PARTIAL_HOSTS = ['googlevideo.com'];
@@ -66,7 +68,7 @@ export const sharedSettings = inScope('both', {
   },
   toolsUpdateHours: {
     variable: 'TOOLS_UPDATE_HOURS',
-    parse: wholeNumber(0, 24 * 30),
+    parse: wholeNumber(0, MAX_UPDATE_HOURS),
     default: 12,
     description: 'Hours between checks for newer tools; `0` updates on command alone',
   },

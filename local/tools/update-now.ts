@@ -29,8 +29,7 @@ export async function updateNow({
   signal,
   sources,
 }: UpdateNowOptions): Promise<UpdateNowOutcome> {
-  const { egressAllow, outgoingProxies, extraCaFile } = settings;
-  const egress = createEgress({ allow: egressAllow, outgoingProxies, extraCaFile });
+  const egress = createEgress({ ...settings, allow: settings.egressAllow });
   const failures: string[] = [];
   const tools = createTools({
     ...toToolsOptions(settings, { egress }),

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { readSettings, type Settings } from '../../core/config/settings.ts';
 import { startService } from '../../local/service.ts';
 import { updateNow } from '../../local/tools/update-now.ts';
@@ -81,6 +81,21 @@ describe('updateNow', () => {
     expect(failures).toEqual([
       expect.stringMatching(/^Update of yt-dlp to 2026\.11\.20 failed, keeping 2026\.11\.01: /),
     ]);
+  });
+
+  it('asks for a canary link by the connection that a rule names for its site, as the service does', async () => {
+    const origin = await startOrigin();
+    onTestFinished(origin.close);
+    const settings = {
+      ...settingsHere(),
+      canaryLinks: [origin.url('/files/clip.mp4')],
+      egressAllow: [origin.host],
+      // Nobody listens there.
+      outgoingProxies: ['http://127.0.0.1:1'],
+      proxyRules: ['127.0.0.1=direct'],
+    };
+    await update(settings, realYtDlp('2026.11.01'));
+    expect((await update(settings, realYtDlp('2026.11.20'))).failures).toEqual([]);
   });
 });
 

@@ -43,6 +43,7 @@ describe('readSettings', () => {
     ['DATA_DIR', '/srv/reelay', { dataDir: '/srv/reelay', toolsDir: '/srv/reelay/tools' }],
     ['DATA_MAX_BYTES', '1099511627776', { dataMaxBytes: 2 ** 40 }],
     ['TOOLS_UPDATE_HOURS', '0', { toolsUpdateHours: 0 }],
+    ['TOOLS_UPDATE_HOURS', '480', { toolsUpdateHours: 480 }],
     ['EGRESS_ALLOW', 'media.lan:8000,[::1]:81', { egressAllow: ['media.lan:8000', '[::1]:81'] }],
     [
       'OUTGOING_PROXIES',
@@ -75,6 +76,8 @@ describe('readSettings', () => {
     ['CORS_ALLOWED_ORIGINS', 'a.example'],
     ['PUBLIC_URL', 'https://media.example/path'],
     ['PUBLIC_URL', 'media.example'],
+    // Node's timers do not wait for so long: checks would follow each other without a pause.
+    ['TOOLS_UPDATE_HOURS', '600'],
     ['BASE_PATH', 'reelay'],
     ['BASE_PATH', '/reelay/'],
     ['BASE_PATH', '//reelay'],
