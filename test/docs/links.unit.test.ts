@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { operations } from '../../core/api/operations.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const documents = globSync('{*.md,docs/**/*.md,web/**/*.md,test/**/*.md}', { cwd: ROOT })
@@ -88,6 +89,24 @@ describe('documents', () => {
       [...readFileSync(join(ROOT, file), 'utf8').matchAll(/\bnpm run ([\w:-]+)/g)].map(([, name = '']) => name),
     );
     expect(named.filter((name) => !(name in scripts))).toEqual([]);
+  });
+
+  it('name only paths of the API that exist', () => {
+    const known = operations.map(({ path }) => path.split('/'));
+    // A key stands for a parameter. What ends with a slash is a folder.
+    const exists = (named: readonly string[]) =>
+      known.some(
+        (path) =>
+          (path.length === named.length || named.at(-1) === '') &&
+          named.every((part, at) => part === '' || path[at]?.startsWith('{') || part === path[at]),
+      );
+    // Folders of the sources are in small letters.
+    const PATH = /\/api\/[A-Z][\w/{}.-]*[\w/}]/g;
+    const named = documents
+      .filter((file) => file !== 'CHANGELOG.md')
+      .flatMap((file) => [...readFileSync(join(ROOT, file), 'utf8').matchAll(PATH)].map(([path]) => path));
+    expect(named.length).toBeGreaterThan(30);
+    expect(named.filter((path) => !exists(path.split('/')))).toEqual([]);
   });
 
   it('name only parts of npm scripts that exist', () => {
