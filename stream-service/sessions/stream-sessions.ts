@@ -27,8 +27,6 @@ export interface Admission {
   acquireFfmpeg(client: string): Release;
   /** Undefined at either limit: for callers that can wait or do without. */
   tryAcquireFfmpeg(client: string): Release | undefined;
-  readonly streams: () => number;
-  readonly ffmpegs: () => number;
   /** Refuses new streams. Settles when the last running one has ended. */
   drain(): Promise<void>;
 }
@@ -81,8 +79,6 @@ export function createAdmission(
       return permit.release;
     },
     tryAcquireFfmpeg: (client) => ffmpegs.tryAcquire(client)?.release,
-    streams: () => streams.held(),
-    ffmpegs: () => ffmpegs.held(),
     drain() {
       isDraining = true;
       settleWhenIdle();

@@ -13,7 +13,6 @@ describe('createAdmission', () => {
     expect(() => admission.acquireStream('a')).toThrow(ClientLimitExceeded);
     admission.acquireStream('b');
     expect(() => admission.acquireStream('c')).toThrow(CapacityExceeded);
-    expect(admission.streams()).toBe(3);
   });
 
   it.each([
@@ -36,7 +35,6 @@ describe('createAdmission', () => {
     admission.acquireStream('a');
     release();
     release();
-    expect(admission.streams()).toBe(1);
     admission.acquireStream('a');
     expect(() => admission.acquireStream('a')).toThrow(ClientLimitExceeded);
   });
@@ -48,7 +46,7 @@ describe('createAdmission', () => {
     expect(admission.tryAcquireFfmpeg('a')).toBeUndefined();
     release();
     expect(admission.tryAcquireFfmpeg('a')).toBeTypeOf('function');
-    expect(admission.ffmpegs()).toBe(1);
+    expect(admission.tryAcquireFfmpeg('a')).toBeUndefined();
   });
 
   it('limits the FFmpeg processes of one client to three quarters of them', () => {

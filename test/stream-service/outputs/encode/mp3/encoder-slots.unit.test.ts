@@ -2,18 +2,20 @@ import { describe, expect, it } from 'vitest';
 import { CapacityExceeded, ClientLimitExceeded } from '../../../../../core/errors/errors.ts';
 import { createEncoderSlots } from '../../../../../stream-service/outputs/encode/frames/encoder-slots.ts';
 import { createAdmission } from '../../../../../stream-service/sessions/stream-sessions.ts';
+import { heldFfmpegs } from '../../../sessions/held-ffmpegs.ts';
 
 const forever = new AbortController().signal;
 
 function slotsFor({ maxFfmpeg = 10, parallelism = 2, maxWaiting = 2 } = {}) {
   const admission = createAdmission({ maxStreams: 1, maxStreamsPerClient: 1, maxFfmpeg });
   const { tryAcquireFfmpeg } = admission;
-  return { admission, ...createEncoderSlots({ parallelism, tryAcquireFfmpeg, maxWaiting }) };
+  const held = () => heldFfmpegs(admission, maxFfmpeg);
+  return { admission, held, ...createEncoderSlots({ parallelism, tryAcquireFfmpeg, maxWaiting }) };
 }
 
 describe('createEncoderSlots', () => {
   it('limits concurrent encoders and serves waiters in order', async () => {
-    const { acquire, admission } = slotsFor();
+    const { acquire, held } = slotsFor();
     const [first, second] = [await acquire('a', forever, false), await acquire('a', forever, false)];
     const order: string[] = [];
     const encodeNext = async (name: string, hasStarted: boolean) => {
@@ -22,12 +24,12 @@ describe('createEncoderSlots', () => {
       release();
     };
     const waiting = [encodeNext('third', false), encodeNext('fourth', true)];
-    expect(admission.ffmpegs()).toBe(2);
+    expect(held()).toBe(2);
     first();
     await Promise.all(waiting);
     second();
     expect(order).toEqual(['third', 'fourth']);
-    expect(admission.ffmpegs()).toBe(0);
+    expect(held()).toBe(0);
   });
 
   it('refuses streams without a sent byte when too many wait, never started ones', async () => {
@@ -80,7 +82,7 @@ describe('createEncoderSlots', () => {
   });
 
   it('removes a waiter whose signal aborts', async () => {
-    const { acquire, admission } = slotsFor({ parallelism: 1, maxWaiting: 4 });
+    const { acquire, held } = slotsFor({ parallelism: 1, maxWaiting: 4 });
     const release = await acquire('a', forever, false);
     const leaver = new AbortController();
     const left = acquire('a', leaver.signal, false);
@@ -91,7 +93,7 @@ describe('createEncoderSlots', () => {
     release();
     (await next)();
     (await acquire('a', forever, false))();
-    expect(admission.ffmpegs()).toBe(0);
+    expect(held()).toBe(0);
   });
 
   it('releases the slot of a caller that aborts while other work runs every process', async () => {

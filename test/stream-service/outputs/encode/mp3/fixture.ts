@@ -30,7 +30,7 @@ import { createFaultHandler } from '../../../../origin/faults.ts';
 import { closeAfterwards } from '../../../../support/close-afterwards.ts';
 import { resourceWith, startUpstream, trackAt } from '../../../source/upstream.ts';
 
-const LIMITS: AdmissionLimits = { maxStreams: 100, maxStreamsPerClient: 100, maxFfmpeg: 4 };
+export const LIMITS: AdmissionLimits = { maxStreams: 100, maxStreamsPerClient: 100, maxFfmpeg: 4 };
 
 export const track = { formatId: 'best' } as Track;
 

@@ -7,11 +7,13 @@ import { runningFfmpegs } from '../../../../../stream-service/ffmpeg/run-ffmpeg.
 import { createComputedExtents } from '../../../../../stream-service/outputs/computed-extents.ts';
 import { newestFfmpeg } from '../../../../support/installed-tools.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
+import { heldFfmpegs } from '../../../sessions/held-ffmpegs.ts';
 import { codedSound, decode, ffmpeg, listen, RATE } from './coded-sound.ts';
 import { encodedSounds } from './encoded-sound.ts';
 import {
   fastLame,
   fileSource,
+  LIMITS,
   problemOf,
   readRange,
   resourceOf,
@@ -72,7 +74,7 @@ describe('encode', () => {
 
   /** Settles when the processes of ended streams have exited. */
   async function allEnded() {
-    const running = () => runningFfmpegs() + mp3.admission.ffmpegs();
+    const running = () => runningFfmpegs() + heldFfmpegs(mp3.admission, LIMITS.maxFfmpeg);
     while (running() > 0) await turn();
   }
 
