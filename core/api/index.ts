@@ -11,7 +11,6 @@ export { renderOperationTables } from './operation-tables.ts';
 export {
   type FunctionOperationId,
   MAX_BODY_BYTES,
-  type Operation,
   type OperationId,
   operations,
   operationsById,
@@ -28,7 +27,6 @@ export type { AppInfo, RequestCount } from './schemas.ts';
 export { contactLines, SECURITY_TEXT_PATH, SECURITY_TEXT_VALID_MS, securityText } from './security-text.ts';
 export {
   type EntrySelection,
-  FEED_FORMATS,
   type FeedFormat,
   isPlain,
   isSelected,

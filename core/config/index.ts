@@ -7,5 +7,5 @@ export { createSecretRenewal, fetchSecret, readSettingsInAws } from './secret-se
 export { readSettings, type Settings, settingVariables } from './settings.ts';
 export { renderSettingsReference } from './settings-reference.ts';
 export { type ProxyRule, parseImpersonationRule, parseProxyRule } from './site-rules.ts';
-export { hostMatcher, matchesSite, parseSitePattern } from './sites.ts';
+export { hostMatcher, matchesSite } from './sites.ts';
 export { type Environment, optional, readVariables, required, setting, type ValuesOf } from './variables.ts';

@@ -1,4 +1,4 @@
-export { type Conversion, type FrozenText, type ListPlace, recordingText, tagText } from './conversion.ts';
+export { type FrozenText, type ListPlace, recordingText, tagText } from './conversion.ts';
 export {
   MP3_BITRATE_KBPS,
   MP3_BITRATES_KBPS,

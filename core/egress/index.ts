@@ -1,3 +1,3 @@
 export { createEgress, openLoopbackProxy } from './create-egress.ts';
-export type { BlockedAddress, Egress } from './egress.ts';
+export type { Egress } from './egress.ts';
 export { siteOf } from './site-health.ts';

@@ -5,7 +5,6 @@ export {
   createSignatureCheck,
   hashOfKey,
   ORIGIN_SECRET_HEADER,
-  signRequest,
 } from './access-secrets.ts';
 export {
   ACCESS_HEADER,

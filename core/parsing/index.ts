@@ -20,7 +20,6 @@ export {
   PATCH_FRAGMENT,
 } from './mp4-tasks.ts';
 export { closeParsing, type ParsingOptions, parse } from './parsing-pool.ts';
-export type { ParsingTask } from './task.ts';
 export {
   CONVERT_SUBTITLES,
   FIND_ENCRYPTED_ENTRY,

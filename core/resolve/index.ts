@@ -1,7 +1,7 @@
 export { toArchivedList, toChapterList } from './archived-list.ts';
 export { checkLinks } from './check-links.ts';
 export { createResolver, type Resolver, type ResolverOptions } from './create-resolver.ts';
-export type { EntryRequest, ResolveDeadline, Resolved, ResolveEntry, ResolveOptions } from './link/index.ts';
+export type { EntryRequest, Resolved, ResolveEntry, ResolveOptions } from './link/index.ts';
 export { type ListItem, numberEntries, type ResolvedPlaylist } from './playlists/index.ts';
 export { collect } from './probe/index.ts';
 export {
@@ -9,7 +9,6 @@ export {
   exactBytes,
   findSound,
   listSounds,
-  type SelectedRendition,
   type Sound,
   selectQuality,
 } from './renditions/index.ts';

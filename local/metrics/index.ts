@@ -1,2 +1,1 @@
-export { operationOf } from './metrics.ts';
 export { openMetrics } from './open-metrics.ts';
