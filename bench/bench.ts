@@ -4,11 +4,12 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import nodeEnvironment from '../stream-service/node-environment.json' with { type: 'json' };
 import nodeFlags from '../stream-service/node-flags.json' with { type: 'json' };
+import { freePort } from '../test/support/free-port.ts';
 import { type ResourceAnswer, resolveLink, streamOf } from './clients.ts';
 import type { Figure } from './figures.ts';
 import { makeMedia } from './media.ts';
 import { type BenchOrigin, startBenchOrigin } from './origin.ts';
-import { freePort, type Server, startServer } from './processes.ts';
+import { type Server, startServer } from './processes.ts';
 import { startHaproxy, startMediaflow, startNginxProxy } from './rivals.ts';
 
 export const PLUGIN_DIR = resolve(import.meta.dirname, '../test/origin/plugin');

@@ -1,6 +1,7 @@
 import { HOSTILE_MP4 } from '../test/attacks/hostile-mp4.ts';
 import { LARGE_CAPTIONS, LARGE_PLAYLISTS, largeItems } from '../test/attacks/large-inputs.ts';
 import type { OriginHandler } from '../test/origin/handler.ts';
+import { json, writeFileHead } from '../test/origin/respond.ts';
 import { readTemplate } from '../test/stream-service/outputs/layout/generated-source.ts';
 
 /** Media data behind the header of a hostile MP4 file. */
@@ -57,26 +58,19 @@ export function createHostileItems(mediaDir: string): HostileItems {
 
   return {
     names: Object.keys(items),
-    describe({ path, url, response }) {
-      const info = { id: path, title: path, ...items[path]?.(url.origin) };
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ info }));
+    describe(exchange) {
+      const { path, url } = exchange;
+      json(exchange, { info: { id: path, title: path, ...items[path]?.(url.origin) } });
     },
     serve({ path, request, response }) {
       const head = files[Number(path)]?.();
       if (!head) return void response.writeHead(404).end();
       const isMedia = Number(path) < videos.length;
       const bytes = head.length + (isMedia ? MEDIA_BYTES : 0);
-      const range = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '');
-      const first = Number(range?.[1] ?? 0);
-      const last = Math.min(Number(range?.[2] || bytes), bytes - 1);
-      response.writeHead(range ? 206 : 200, {
-        'content-type': isMedia ? 'video/mp4' : 'text/plain',
-        'content-length': last + 1 - first,
-        'accept-ranges': 'bytes',
-        etag: `"${path}"`,
-        ...(range && { 'content-range': `bytes ${first}-${last}/${bytes}` }),
-      });
-      if (request.method === 'HEAD') return void response.end();
+      const headers = { 'content-type': isMedia ? 'video/mp4' : 'text/plain', etag: `"${path}"` };
+      const range = writeFileHead(request, response, bytes, headers);
+      if (!range) return;
+      const { first, last } = range;
       response.write(head.subarray(first, last + 1));
       response.end(ZEROS.subarray(Math.max(0, first - head.length), Math.max(0, last + 1 - head.length)));
     },

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OriginHandler } from '../test/origin/handler.ts';
-import { json } from '../test/origin/respond.ts';
+import { json, writeFileHead } from '../test/origin/respond.ts';
 import { startOrigin } from '../test/origin/server.ts';
 import { MEDIA_DIR } from './media.ts';
 
@@ -58,20 +58,13 @@ export async function startPacedOrigin(): Promise<PacedOrigin> {
     return { info: { ...common, _type: 'playlist', entries } };
   };
 
-  const send: OriginHandler = async ({ path: file, request: { headers }, response }) => {
+  const send: OriginHandler = async ({ path: file, request, response }) => {
     await sleep(LATENCY_MS);
-    const [, from = '0', to = ''] = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? '') ?? [];
-    const first = Number(from);
-    const end = Math.min(bytes.length, to === '' ? bytes.length : Number(to) + 1);
-    response.writeHead(headers.range ? 206 : 200, {
-      'content-type': 'video/mp4',
-      'content-length': end - first,
-      'accept-ranges': 'bytes',
-      etag: '"clip"',
-      ...(headers.range && { 'content-range': `bytes ${first}-${end - 1}/${bytes.length}` }),
-    });
-    for (let at = first; at < end && !response.destroyed; at += CHUNK_BYTES) {
-      const chunk = bytes.subarray(at, Math.min(at + CHUNK_BYTES, end));
+    const range = writeFileHead(request, response, bytes.length, { 'content-type': 'video/mp4', etag: '"clip"' });
+    if (!range) return;
+    const { first, last } = range;
+    for (let at = first; at <= last && !response.destroyed; at += CHUNK_BYTES) {
+      const chunk = bytes.subarray(at, Math.min(at + CHUNK_BYTES, last + 1));
       const due = Math.max(continueAt.get(file) ?? 0, performance.now());
       continueAt.set(file, due + (chunk.length / BYTES_PER_SECOND) * 1000);
       const waitMs = due - performance.now();

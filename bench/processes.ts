@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, globSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../test/support/free-port.ts';
 import { onExit } from './on-exit.ts';
 
 /** An HTTP server in a process of its own, whose CPU time and memory are measured separately. */
@@ -26,15 +25,6 @@ export interface Server {
 }
 
 const CLOCK_TICKS = 100; // sysconf(_SC_CLK_TCK) on Linux
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address ? address.port : 0;
-}
 
 /**
  * Starts a program that listens on `port` and waits until it answers. It ends with this process, however that ends.

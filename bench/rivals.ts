@@ -1,9 +1,10 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../test/support/free-port.ts';
 import { installPythonPackages } from '../test/support/python-packages.ts';
 import type { BenchOrigin } from './origin.ts';
-import { freePort, type Server, startNginx, startServer } from './processes.ts';
+import { type Server, startNginx, startServer } from './processes.ts';
 
 const KEEP_ALIVE = 'proxy_http_version 1.1; proxy_set_header Connection "";';
 const UNBUFFERED = `proxy_buffering off; ${KEEP_ALIVE}`;

@@ -2,11 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readSettings } from '../../core/config/settings.ts';
+import { freePort } from '../../test/support/free-port.ts';
 import { type StandaloneCase, startReelay } from '../bench.ts';
 import { ATTACKS, busySeconds, divideCores, moveTo, rawGet, resolvedPath } from '../fairness/index.ts';
 import { median, seconds } from '../figures.ts';
 import { MEDIA_DIR, makeMedia } from '../media.ts';
-import { freePort, type Server, startNginx, startServer } from '../processes.ts';
+import { type Server, startNginx, startServer } from '../processes.ts';
 
 /** Parts of the names of attacks, separated by commas. @default all attacks */
 const WANTED = (process.env.FAIRNESS_ATTACKS ?? '').split(',').map((name) => name.trim());

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
-import { freePort, startServer } from '../../bench/processes.ts';
+import { startServer } from '../../bench/processes.ts';
 import { takeCrashReports } from '../support/crash-reports.ts';
+import { freePort } from '../support/free-port.ts';
 import { processes } from '../support/processes.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

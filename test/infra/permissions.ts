@@ -33,9 +33,8 @@ export function actionsByRole({ Resources }: Template): Record<string, string[]>
 /** Resources of an action, by role. Inline policies only. */
 export const resourcesByRole = ({ Resources }: Template, action: string): Record<string, unknown[]> =>
   Object.fromEntries(
-    Object.entries(Resources).flatMap(([id, { Type, Properties = {} }]) => {
-      const policies = Type === 'AWS::IAM::Role' ? ((Properties.Policies ?? []) as Policy[]) : [];
-      const found = policies.flatMap(statementsOf).filter((statement) => actionsOf(statement).includes(action));
+    Object.entries(Resources).flatMap(([id, each]) => {
+      const found = inlineStatements(each).filter((statement) => actionsOf(statement).includes(action));
       return found.length > 0 ? [[withoutHash(id), found.flatMap(({ Resource }) => [Resource].flat())]] : [];
     }),
   );
@@ -43,9 +42,8 @@ export const resourcesByRole = ({ Resources }: Template, action: string): Record
 /** Table items that each role has access to, by action; `any` without a condition. Inline policies only. */
 export const itemsByRole = ({ Resources }: Template): Record<string, Record<string, unknown>> =>
   Object.fromEntries(
-    Object.entries(Resources).flatMap(([id, { Type, Properties = {} }]) => {
-      const policies = Type === 'AWS::IAM::Role' ? ((Properties.Policies ?? []) as Policy[]) : [];
-      const found = policies.flatMap(statementsOf).flatMap((statement) =>
+    Object.entries(Resources).flatMap(([id, each]) => {
+      const found = inlineStatements(each).flatMap((statement) =>
         actionsOf(statement)
           .filter((action) => action.startsWith('dynamodb:'))
           .map((action) => [
@@ -61,25 +59,19 @@ export const itemsByRole = ({ Resources }: Template): Record<string, Record<stri
 
 /** Statements with the resource `*`. */
 export const wildcardStatements = ({ Resources }: Template): string[] =>
-  Object.entries(Resources).flatMap(([id, { Type, Properties = {} }]) => {
-    if (Type !== 'AWS::IAM::Role' && Type !== 'AWS::IAM::Policy') return [];
-    const policies = Type === 'AWS::IAM::Role' ? ((Properties.Policies ?? []) as Policy[]) : [Properties as never];
-    return policies
-      .flatMap(statementsOf)
+  Object.entries(Resources).flatMap(([id, each]) =>
+    allStatements(each)
       .filter(({ Resource }) => [Resource].flat().includes('*'))
-      .flatMap((statement) => actionsOf(statement).map((action) => `${withoutHash(id)} ${action}`));
-  });
+      .flatMap((statement) => actionsOf(statement).map((action) => `${withoutHash(id)} ${action}`)),
+  );
 
 /** Pairs of a statement and one of its resources: on `*`, and with a wildcard in resource or action. */
 export function countWildcards({ Resources }: Template): [everything: number, all: number] {
-  const pairs = Object.values(Resources).flatMap(({ Type, Properties = {} }) => {
-    if (Type !== 'AWS::IAM::Role' && Type !== 'AWS::IAM::Policy') return [];
-    const policies = Type === 'AWS::IAM::Role' ? ((Properties.Policies ?? []) as Policy[]) : [Properties as never];
-    return policies
-      .flatMap(statementsOf)
+  const pairs = Object.values(Resources).flatMap((each) =>
+    allStatements(each)
       .filter(({ Effect }) => Effect === 'Allow')
-      .flatMap(({ Action, Resource }) => [Resource].flat().map((resource) => ({ Action, resource })));
-  });
+      .flatMap(({ Action, Resource }) => [Resource].flat().map((resource) => ({ Action, resource }))),
+  );
   const wild = pairs.filter((pair) => JSON.stringify(pair).includes('*'));
   return [wild.filter(({ resource }) => resource === '*').length, wild.length];
 }
@@ -91,6 +83,14 @@ const policiesFor = (role: string, resources: Template['Resources']): Policy[] =
     .filter(({ Type }) => Type === 'AWS::IAM::Policy')
     .map(({ Properties }) => Properties as unknown as Policy)
     .filter(({ Roles = [] }) => Roles.some(({ Ref }) => Ref === role));
+
+/** Of the policies of a role that are written in it. */
+const inlineStatements = ({ Type, Properties = {} }: Resource): readonly Statement[] =>
+  Type === 'AWS::IAM::Role' ? ((Properties.Policies ?? []) as Policy[]).flatMap(statementsOf) : [];
+
+/** Of a role or a policy. */
+const allStatements = (resource: Resource): readonly Statement[] =>
+  resource.Type === 'AWS::IAM::Policy' ? statementsOf(resource.Properties as never) : inlineStatements(resource);
 
 const statementsOf = ({ PolicyDocument }: Policy): readonly Statement[] => PolicyDocument.Statement;
 const actionsOf = ({ Action }: Statement): string[] => [Action].flat();

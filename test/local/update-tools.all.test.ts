@@ -8,6 +8,7 @@ import { readSettings, type Settings } from '../../core/config/settings.ts';
 import { startService } from '../../local/service.ts';
 import { updateNow } from '../../local/tools/update-now.ts';
 import type { Ffmpeg, ToolProvider, YtDlp } from '../../packages/yt-dlp-worker/src/tools.ts';
+import { writeFileHead } from '../origin/respond.ts';
 import { startOrigin } from '../origin/server.ts';
 import { installedTools } from '../support/installed-tools.ts';
 import { NODE_ENVIRONMENT } from '../support/node-environment.ts';
@@ -110,15 +111,11 @@ describe('running service', () => {
   it('switches to the new version without interrupting streams', async () => {
     origin = await startOrigin({
       mounts: {
-        '/padded/': async ({ request, response }) => {
-          const [, from = '0', to = ''] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '') ?? [];
-          const end = Math.min(Number(to || Number.POSITIVE_INFINITY), padded.length - 1);
-          const part = padded.subarray(Number(from), end + 1);
+        '/padded/': ({ request, response }) => {
+          const range = writeFileHead(request, response, padded.length, { 'content-type': 'video/mp4' });
+          if (!range) return;
+          const part = padded.subarray(range.first, range.last + 1);
           handedOut += part.length;
-          const headers = { 'content-type': 'video/mp4', 'accept-ranges': 'bytes', 'content-length': part.length };
-          const range = `bytes ${from}-${end}/${padded.length}`;
-          if (request.headers.range) response.writeHead(206, { ...headers, 'content-range': range });
-          else response.writeHead(200, headers);
           response.end(part);
         },
       },

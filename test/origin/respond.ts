@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { extname, join, normalize } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Exchange } from './handler.ts';
@@ -44,6 +45,33 @@ export function redirect({ response }: Exchange, location: string, status = 302)
   response.end();
 }
 
+/**
+ * Writes the head of a file, or of the range of it that a request asks for.
+ * @returns the first byte to send and the last one; undefined where the response ends with its head
+ */
+export function writeFileHead(
+  { method, headers: { range, 'if-range': ifRange } }: IncomingMessage,
+  response: ServerResponse,
+  size: number,
+  headers: OutgoingHttpHeaders,
+): { readonly first: number; readonly last: number } | undefined {
+  const isFresh = ifRange === undefined || ifRange === headers.etag;
+  const [, from = '', to = ''] = (isFresh && /^bytes=(\d*)-(\d*)$/.exec(range ?? '')) || [];
+  const isRanged = from !== '' || to !== '';
+  const first = from === '' && isRanged ? Math.max(0, size - Number(to)) : Number(from);
+  const last = from === '' || to === '' ? size - 1 : Math.min(Number(to), size - 1);
+  const common = { 'accept-ranges': 'bytes', ...headers };
+  if (first > last) {
+    response.writeHead(416, { ...common, 'content-range': `bytes */${size}`, 'content-length': 0 }).end();
+    return undefined;
+  }
+  const contentRange = isRanged ? { 'content-range': `bytes ${first}-${last}/${size}` } : {};
+  response.writeHead(isRanged ? 206 : 200, { ...common, ...contentRange, 'content-length': last - first + 1 });
+  if (method !== 'HEAD') return { first, last };
+  response.end();
+  return undefined;
+}
+
 export interface FileOptions {
   /** @default the media type of the extension */
   readonly type?: string;
@@ -60,25 +88,13 @@ export async function sendFile(exchange: Exchange, file: string, options: FileOp
 
   const { size } = found;
   const etag = `"${size.toString(16)}-${found.mtimeMs.toString(16)}"`;
-  const fresh = request.headers['if-range'] === undefined || request.headers['if-range'] === etag;
-  const [, from = '', to = ''] = (fresh && /^bytes=(\d*)-(\d*)$/.exec(request.headers.range ?? '')) || [];
-  const ranged = from !== '' || to !== '';
-  const first = from === '' && ranged ? Math.max(0, size - Number(to)) : Number(from);
-  const last = from === '' || to === '' ? size - 1 : Math.min(Number(to), size - 1);
-  const headers = {
+  const range = writeFileHead(request, response, size, {
     'content-type': options.type ?? typeOf(file),
-    'accept-ranges': 'bytes',
     etag,
     'last-modified': found.mtime.toUTCString(),
-  };
-  if (first > last) {
-    response.writeHead(416, { ...headers, 'content-range': `bytes */${size}`, 'content-length': 0 }).end();
-    return;
-  }
-  const contentRange = ranged ? { 'content-range': `bytes ${first}-${last}/${size}` } : {};
-  response.writeHead(ranged ? 206 : 200, { ...headers, ...contentRange, 'content-length': last - first + 1 });
-  if (request.method === 'HEAD') return void response.end();
-
+  });
+  if (!range) return;
+  const { first, last } = range;
   const end = Math.min(last, (options.truncateAt ?? Infinity) - 1);
   const bytes = createReadStream(place, { start: first, end: Math.max(end, first) });
   if (end === last) return pipeline(bytes, response, { signal });

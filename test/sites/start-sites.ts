@@ -1,12 +1,13 @@
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer as createProxy } from 'node:http';
 import { createServer } from 'node:https';
-import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { endTogether } from '../../packages/guarded-fetch/test/servers.ts';
 import { send } from '../origin/respond.ts';
+import { listen } from '../support/listen.ts';
 import { makeCertificates } from './certificates.ts';
 import type { Site, SiteExchange, SiteRequest } from './site.ts';
 
@@ -68,8 +69,9 @@ export async function startSites(sites: readonly Site[]): Promise<RunningSites> 
       else response.writeHead(500).end(String(error));
     }
   });
-  const listeners = [await listen(server, '127.0.0.1')];
-  const { port } = server.address() as AddressInfo;
+  const running = await listen(server);
+  const { port } = running;
+  const listeners = [running];
 
   const startProxy = async (client: string): Promise<string> => {
     const proxy = createProxy((_, response) => void response.writeHead(501).end());
@@ -78,11 +80,11 @@ export async function startSites(sites: readonly Site[]): Promise<RunningSites> 
         socket.write('HTTP/1.1 200 Connected\r\n\r\n');
         socket.pipe(upstream).pipe(socket);
       });
-      upstream.on('error', () => socket.destroy()).on('close', () => socket.destroy());
-      socket.on('error', () => upstream.destroy()).on('close', () => upstream.destroy());
+      endTogether(socket, upstream);
     });
-    listeners.push(await listen(proxy, '127.0.0.1'));
-    return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const listening = await listen(proxy);
+    listeners.push(listening);
+    return listening.url;
   };
   const proxies = new Map<string, Promise<string>>();
 
@@ -96,26 +98,9 @@ export async function startSites(sites: readonly Site[]): Promise<RunningSites> 
     requests,
     close: async () => {
       closing.abort();
-      await Promise.all(listeners.map((close) => close()));
+      await Promise.all(listeners.map(({ close }) => close()));
       await rm(dir, { recursive: true, force: true });
     },
-  };
-}
-
-/** @returns what closes the server and its connections */
-async function listen(server: Server, address: string): Promise<() => Promise<void>> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
-  server.listen(0, address);
-  await once(server, 'listening');
-  return async () => {
-    const closed = once(server, 'close');
-    server.close();
-    for (const socket of sockets) socket.destroy();
-    await closed;
   };
 }
 

@@ -108,11 +108,7 @@ export async function startService(
       touchArchivedList: async () => undefined,
       getArchiveProgress: async (jobId) => progress.get(jobId),
       putArchiveProgress: async (jobId, at) => void progress.set(jobId, at),
-      getAttachment: async (id, name) => attachments.get(id + name),
-      putAttachment: async (id, name, bytes) => {
-        if (!attachments.has(id + name)) attachments.set(id + name, bytes);
-        return attachments.get(id + name) ?? bytes;
-      },
+      ...tableOf(attachments),
       ...state,
     },
     openSource: async (of, track, opening) => {
@@ -145,6 +141,16 @@ export async function startService(
     close: closesOnce(service.close),
   });
 }
+
+/** Attachments of the table. @param attachments by resource id and name */
+export const tableOf = (attachments: Map<string, Buffer>) => ({
+  dropAttachment: async (id: string, name: string) => void attachments.delete(id + name),
+  getAttachment: async (id: string, name: string) => attachments.get(id + name),
+  putAttachment: async (id: string, name: string, bytes: Buffer) => {
+    if (!attachments.has(id + name)) attachments.set(id + name, bytes);
+    return attachments.get(id + name) ?? bytes;
+  },
+});
 
 /** Sends a request and returns the response with its body unread, like a slow client. */
 export function openResponse(url: string, headers: Record<string, string> = {}): Promise<IncomingMessage> {

@@ -1,21 +1,19 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Track } from '../../core/state/resource.ts';
 import { packFragments } from '../../packages/seekable-media/src/dash/dash-timeline.ts';
-import { createFaultHandler } from '../origin/faults.ts';
-import { fragmentedHls, madeBy } from '../origin/media.ts';
+import { fragmentedHls } from '../origin/media.ts';
 import { itInChromium } from '../support/chromium.ts';
 import { itWith } from '../support/clients.ts';
 import { itInFirefox, launchFirefox } from '../support/firefox.ts';
 import { newestFfmpeg } from '../support/installed-tools.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { audioTrack, combinedKey, mediaKey, resourceOf, startService, trackOf, videoTrack } from './fixture.ts';
+import { audioTrack, combinedKey, mediaKey, trackOf, videoTrack } from './fixture.ts';
+import { useFolderSite } from './folder-site.ts';
 import { playerBrowser } from './outputs/layout/player.ts';
-import { type Handler, startUpstream, type Upstream } from './source/upstream.ts';
 
 const run = promisify(execFile);
 const RATE = 25;
@@ -38,77 +36,66 @@ const [VIDEO, AUDIO] = [
 const INDEXED = ['-movflags', 'frag_keyframe+empty_moov+dash+global_sidx'];
 const hls = (name: string, seconds: number) => ['-hls_playlist_type', 'vod', ...fragmentedHls(name, seconds)];
 
-let folder: string;
+const site = useFolderSite([
+  [...SOURCES, ...VIDEO, ...AUDIO, 'both.mp4'],
+  ['-i', 'both.mp4', '-map', '0:v', '-c', 'copy', ...INDEXED, 'pair.mp4'],
+  ['-i', 'both.mp4', '-map', '0:a', '-c', 'copy', '-frag_duration', '9984000', ...INDEXED, 'pair.m4a'],
+  [...SOURCES, ...VIDEO, '-x264-params', 'open-gop=1', '-bf', '3', ...INDEXED, 'open.mp4'],
+  ['-i', 'both.mp4', '-map', '0:v', '-c', 'copy', ...hls('video', 4)],
+  ['-i', 'both.mp4', '-map', '0:a', '-c', 'copy', ...hls('audio', 7)],
+  ['-i', 'both.mp4', '-map', '0', '-c', 'copy', ...hls('muxed', 4)],
+  [
+    ...['-i', 'both.mp4', '-map', '0', '-c', 'copy', '-f', 'hls', '-hls_time', '4', '-hls_list_size', '0'],
+    ...['-hls_segment_filename', 'ts%d.ts', 'ts.m3u8'],
+  ],
+  [
+    ...[...SOURCES, ...VIDEO, '-bf', '0', ...AUDIO, '-f', 'hls', '-hls_time', '4', '-hls_list_size', '0'],
+    ...['-hls_segment_filename', 'flat%d.ts', 'flat.m3u8'],
+  ],
+  ['-i', 'flat.m3u8', '-c', 'copy', '-bsf:a', 'aac_adtstoasc', ...hls('flatter', 4)],
+  [
+    ...['-i', 'both.mp4', '-map', '0:v', '-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8'],
+    ...['-g', '100', '-dash', '1', '-cues_to_front', '1', 'pair.webm'],
+  ],
+  [
+    ...['-i', 'both.mp4', '-map', '0:a', '-c:a', 'libopus', '-cluster_time_limit', '10000'],
+    ...['-cluster_size_limit', '2000000', '-cues_to_front', '1', 'sound.webm'],
+  ],
+]);
+const { linesOf, listOf: listAt } = site;
 let place: string;
-let upstream: Upstream;
 
 beforeAll(async () => {
-  folder = await madeBy([
-    [...SOURCES, ...VIDEO, ...AUDIO, 'both.mp4'],
-    ['-i', 'both.mp4', '-map', '0:v', '-c', 'copy', ...INDEXED, 'pair.mp4'],
-    ['-i', 'both.mp4', '-map', '0:a', '-c', 'copy', '-frag_duration', '9984000', ...INDEXED, 'pair.m4a'],
-    [...SOURCES, ...VIDEO, '-x264-params', 'open-gop=1', '-bf', '3', ...INDEXED, 'open.mp4'],
-    ['-i', 'both.mp4', '-map', '0:v', '-c', 'copy', ...hls('video', 4)],
-    ['-i', 'both.mp4', '-map', '0:a', '-c', 'copy', ...hls('audio', 7)],
-    ['-i', 'both.mp4', '-map', '0', '-c', 'copy', ...hls('muxed', 4)],
-    [
-      ...['-i', 'both.mp4', '-map', '0', '-c', 'copy', '-f', 'hls', '-hls_time', '4', '-hls_list_size', '0'],
-      ...['-hls_segment_filename', 'ts%d.ts', 'ts.m3u8'],
-    ],
-    [
-      ...[...SOURCES, ...VIDEO, '-bf', '0', ...AUDIO, '-f', 'hls', '-hls_time', '4', '-hls_list_size', '0'],
-      ...['-hls_segment_filename', 'flat%d.ts', 'flat.m3u8'],
-    ],
-    ['-i', 'flat.m3u8', '-c', 'copy', '-bsf:a', 'aac_adtstoasc', ...hls('flatter', 4)],
-    [
-      ...['-i', 'both.mp4', '-map', '0:v', '-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8'],
-      ...['-g', '100', '-dash', '1', '-cues_to_front', '1', 'pair.webm'],
-    ],
-    [
-      ...['-i', 'both.mp4', '-map', '0:a', '-c:a', 'libopus', '-cluster_time_limit', '10000'],
-      ...['-cluster_size_limit', '2000000', '-cues_to_front', '1', 'sound.webm'],
-    ],
-  ]);
   place = await temporaryFolder();
   await chmod(place, 0o755);
-  upstream = await startUpstream();
-  const handlers = new Map<string, Handler>();
-  upstream.use((request, response) => {
-    const path = (request.url ?? '').slice(1);
-    const handler = handlers.get(path) ?? createFaultHandler({ bytes: bytesOf(path) });
-    handlers.set(path, handler);
-    handler(request, response);
-  });
 });
-afterAll(() => upstream.close());
-
-function bytesOf(path: string): Buffer {
-  if (path !== 'long.m3u8') return readFileSync(join(folder, path));
-  const lines = readFileSync(join(folder, 'ts.m3u8'), 'utf8').split('\n');
+beforeEach(() => {
+  const lines = linesOf('ts');
   const first = lines.findIndex((line) => line.startsWith('#EXTINF'));
   const segments = lines.slice(first).filter((line) => /^#EXTINF|\.ts$/.test(line));
   const all = Array.from({ length: TIMES }, () => segments).flat();
-  return Buffer.from([...lines.slice(0, first), ...all, '#EXT-X-ENDLIST'].join('\n'));
-}
+  site.texts.set('long.m3u8', Buffer.from([...lines.slice(0, first), ...all, '#EXT-X-ENDLIST'].join('\n')));
+});
 
 const fileAt = (name: string): Partial<Track> => ({
-  url: `${upstream.origin}/${name}`,
+  url: `${site.upstream.origin}/${name}`,
   container: name.split('.')[1] ?? '',
 });
-const listAt = (name: string): Partial<Track> => ({ delivery: 'hls', url: `${upstream.origin}/${name}.m3u8` });
 /** The segments that the list of the same name has. */
 const dashAt = (name: string, seconds: number): Partial<Track> => {
-  const count = readFileSync(join(folder, `${name}.m3u8`), 'utf8').split('#EXTINF').length - 1;
+  const count = linesOf(name).filter((line) => line.startsWith('#EXTINF')).length;
   const urls = Array.from({ length: count }, (_, index) => ({ url: `${name}${index}.m4s`, seconds }));
   const fragments = packFragments([{ url: `${name}.mp4`, seconds: 0 }, ...urls]);
-  return { delivery: 'dash', url: `${upstream.origin}/dash.mpd`, fragmentBaseUrl: `${upstream.origin}/`, fragments };
+  return {
+    delivery: 'dash',
+    url: `${site.upstream.origin}/dash.mpd`,
+    fragmentBaseUrl: `${site.upstream.origin}/`,
+    fragments,
+  };
 };
 
 async function serve(tracks: readonly Track[], durationSeconds: number): Promise<string> {
-  const { openSource, ...openers } = upstream.openers({ refresh: async (resource) => resource });
-  const sources = Object.fromEntries(tracks.map(({ formatId }) => [formatId, openSource]));
-  const resource = resourceOf(tracks, { durationSeconds });
-  const service = await startService(resource, sources, { ...openers, corsAllowedOrigins: ['*'] });
+  const service = await site.serve(tracks, { durationSeconds }, {}, { corsAllowedOrigins: ['*'] });
   const [{ formatId } = { formatId: '' }] = tracks;
   return `${service.url}/api/Stream/Media/${tracks.length > 1 ? combinedKey() : mediaKey(formatId)}`;
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import http, { type RequestListener } from 'node:http';
 import https from 'node:https';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import type { Lookup } from '../src/dial.ts';
 import { createGuardedFetch, type GuardedFetch, type GuardedFetchOptions } from '../src/guarded-fetch.ts';
@@ -52,6 +53,15 @@ export async function deadPort(): Promise<number> {
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   return port;
+}
+
+/** Either of two connections ends with the other. */
+export function endTogether(one: Duplex, other: Duplex): void {
+  for (const [left, right] of [
+    [one, other],
+    [other, one],
+  ] as const)
+    left.on('error', () => right.destroy()).on('close', () => right.destroy());
 }
 
 /** The addresses of each name; other names do not exist. */
@@ -116,8 +126,7 @@ export async function serveProxy(
       socket.write('HTTP/1.1 200 OK\r\n\r\n');
       socket.pipe(upstream).pipe(socket);
     });
-    upstream.on('error', () => socket.destroy()).on('close', () => socket.destroy());
-    socket.on('error', () => upstream.destroy()).on('close', () => upstream.destroy());
+    endTogether(socket, upstream);
   });
   const listening = await listen(server);
   return { ...listening, url: `${scheme}://user:pass%20word@${listening.host}`, seen, headers: () => headers };
@@ -172,8 +181,7 @@ export async function serveSocks(
       socket.write(Buffer.concat([head, Buffer.from(early)]));
       socket.pipe(upstream).pipe(socket);
     });
-    upstream.on('error', () => socket.destroy()).on('close', () => socket.destroy());
-    socket.on('error', () => upstream.destroy()).on('close', () => upstream.destroy());
+    endTogether(socket, upstream);
   };
   const listening = await serveTcp((socket) => void negotiate(socket).catch(() => socket.destroy()));
   const login = credentials && `${encodeURIComponent(credentials.user)}:${encodeURIComponent(credentials.password)}@`;

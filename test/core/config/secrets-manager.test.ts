@@ -9,21 +9,31 @@ import { listen } from '../../support/listen.ts';
 const PROXIES = 'arn:aws:secretsmanager:eu-central-1:111111111111:secret:proxies-a1b2c3';
 const COOKIES = 'arn:aws:secretsmanager:eu-central-1:111111111111:secret:cookies-a1b2c3';
 
-it('readSettingsInAws reads both secrets from Secrets Manager and writes cookies to a file', async () => {
-  const values: Readonly<Record<string, string>> = {
-    [PROXIES]: 'http://proxy.example:3128',
-    [COOKIES]: '# Netscape HTTP Cookie File',
-  };
+/** A service of secrets in place of that of AWS, until the test ends. @returns how often it was asked */
+async function serveSecrets(values: Readonly<Record<string, string>>): Promise<() => number> {
+  let requests = 0;
   const server = createServer((request, response) => {
+    requests += 1;
     request.setEncoding('utf8').once('data', (body) => {
       const SecretString = values[JSON.parse(body).SecretId];
-      response.setHeader('content-type', 'application/x-amz-json-1.1').end(JSON.stringify({ SecretString }));
+      response.setHeader('content-type', 'application/x-amz-json-1.1');
+      response.statusCode = SecretString === undefined ? 400 : 200;
+      response.end(JSON.stringify(SecretString === undefined ? { __type: 'AccessDenied' } : { SecretString }));
     });
   });
   vi.stubEnv('AWS_ENDPOINT_URL_SECRETS_MANAGER', closeAfterwards(await listen(server)).url);
   for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) vi.stubEnv(name, 'test');
   vi.stubEnv('AWS_REGION', 'eu-central-1');
   onTestFinished(() => void vi.unstubAllEnvs());
+  return () => requests;
+}
+
+it('readSettingsInAws reads both secrets from Secrets Manager and writes cookies to a file', async () => {
+  const values: Readonly<Record<string, string>> = {
+    [PROXIES]: 'http://proxy.example:3128',
+    [COOKIES]: '# Netscape HTTP Cookie File',
+  };
+  await serveSecrets(values);
 
   const named = { OUTGOING_PROXIES_SECRET: PROXIES, COOKIES_SECRET: COOKIES };
   const { outgoingProxies, cookiesFile = '' } = await readSettingsInAws(named);
@@ -40,22 +50,9 @@ const cookiesOf = (value: string) =>
 describe('createSecretRenewal', () => {
   const setUp = async (environment: Record<string, string>) => {
     const values: Record<string, string> = { [PROXIES]: 'http://one.example:3128', [COOKIES]: cookiesOf('one') };
-    let requests = 0;
-    const server = createServer((request, response) => {
-      requests += 1;
-      request.setEncoding('utf8').once('data', (body) => {
-        const SecretString = values[JSON.parse(body).SecretId];
-        response.setHeader('content-type', 'application/x-amz-json-1.1');
-        response.statusCode = SecretString === undefined ? 400 : 200;
-        response.end(JSON.stringify(SecretString === undefined ? { __type: 'AccessDenied' } : { SecretString }));
-      });
-    });
-    vi.stubEnv('AWS_ENDPOINT_URL_SECRETS_MANAGER', closeAfterwards(await listen(server)).url);
-    for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) vi.stubEnv(name, 'test');
-    vi.stubEnv('AWS_REGION', 'eu-central-1');
+    const requests = await serveSecrets(values);
     let settings: Awaited<ReturnType<typeof readSettingsInAws>> | undefined;
     onTestFinished(async () => {
-      vi.unstubAllEnvs();
       if (settings?.cookiesFile) await rm(dirname(settings.cookiesFile), { recursive: true });
     });
     settings = await readSettingsInAws(environment);
@@ -76,7 +73,7 @@ describe('createSecretRenewal', () => {
       await renew();
       return seen.splice(0);
     };
-    return { seenAfter, settings, values, requests: () => requests };
+    return { seenAfter, settings, values, requests };
   };
   const BOTH = { OUTGOING_PROXIES_SECRET: PROXIES, COOKIES_SECRET: COOKIES };
 

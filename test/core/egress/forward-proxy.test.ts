@@ -5,18 +5,21 @@ import { describe, expect } from 'vitest';
 import { UpstreamError } from '../../../core/errors/errors.ts';
 import { deadPort, serve, serveTcp, serveTls } from '../../../packages/guarded-fetch/test/servers.ts';
 import { itWith } from '../../support/clients.ts';
-import { curl } from './curl.ts';
+import { curl, REQUEST_METHODS } from './curl.ts';
 import { egressFor } from './egress-for.ts';
-
-/** curl flags for the two methods of a proxy: absolute URL and CONNECT. */
-const methods = [
-  ['by absolute URL', []],
-  ['by CONNECT', ['--proxytunnel']],
-] as const;
 
 const it = itWith('curl');
 
-describe.each(methods)('a proxy session, used %s', (_way, flags) => {
+/** Where a session listens, and the header that it wants. */
+function accountOf({ proxyUrl }: { readonly proxyUrl: string }) {
+  const { port, username, password } = new URL(proxyUrl);
+  return {
+    port: Number(port),
+    auth: `Proxy-Authorization: Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
+  };
+}
+
+describe.each(REQUEST_METHODS)('a proxy session, used %s', (_way, flags) => {
   it('relays the response and counts its bytes', async () => {
     const { host } = await serve((request, response) => void response.end(`you asked for ${request.url}`));
     const session = await egressFor({ allow: [host] }).openProxySession({});
@@ -130,10 +133,9 @@ describe.each(methods)('a proxy session, used %s', (_way, flags) => {
     const origin = await serve((_request, response) => void response.write('first'));
     const egress = egressFor({ allow: [origin.host] });
     const session = await egress.openProxySession({});
-    const { port, username, password } = new URL(session.proxyUrl);
-    const auth = `Proxy-Authorization: Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+    const { port, auth } = accountOf(session);
     const target = flags.length ? `CONNECT ${origin.host}` : `GET http://${origin.host}/`;
-    const child = connect(Number(port), '127.0.0.1').on('error', () => undefined);
+    const child = connect(port, '127.0.0.1').on('error', () => undefined);
     child.write(`${target} HTTP/1.1\r\nHost: ${origin.host}\r\n${auth}\r\n\r\n`);
     if (flags.length) child.write(`GET / HTTP/1.1\r\nHost: ${origin.host}\r\n\r\n`);
     let received = '';
@@ -189,9 +191,8 @@ describe('createForwardProxy', () => {
     ['garbage', '\x16\x03\x01', 400],
   ])('rejects %s', async (_what, request, status) => {
     const session = await egressFor({}).openProxySession({});
-    const { port, username, password } = new URL(session.proxyUrl);
-    const auth = `Proxy-Authorization: Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
-    const child = connect(Number(port), '127.0.0.1');
+    const { port, auth } = accountOf(session);
+    const child = connect(port, '127.0.0.1');
     child.end(`${request} HTTP/1.1\r\nHost: x\r\n${auth}\r\n\r\n`);
     const answer = Buffer.concat(await child.toArray()).toString();
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
@@ -202,9 +203,8 @@ describe('createForwardProxy', () => {
   it('closes the upstream connection when the child disconnects', async () => {
     const origin = await serveTcp((socket) => void socket.write('first'));
     const session = await egressFor({ allow: [origin.host] }).openProxySession({});
-    const { port, username, password } = new URL(session.proxyUrl);
-    const auth = `Proxy-Authorization: Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
-    const child = connect(Number(port), '127.0.0.1');
+    const { port, auth } = accountOf(session);
+    const child = connect(port, '127.0.0.1');
     child.write(`CONNECT ${origin.host} HTTP/1.1\r\n${auth}\r\n\r\n`);
     await once(child, 'data');
     child.resetAndDestroy();

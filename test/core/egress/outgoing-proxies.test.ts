@@ -177,15 +177,19 @@ describe('a proxy session through an outgoing proxy', () => {
     expect(session.bytesReceived()).toBeGreaterThan(50);
   });
 
-  it.each(REQUEST_METHODS)('checks the destination before the proxy is contacted (%s)', async (_way, flags) => {
-    const proxy = await serveProxy({});
+  it.each(
+    [serveProxy, serveSocks].flatMap((start) =>
+      REQUEST_METHODS.map(([way, flags]) => [start.name, way, start, flags] as const),
+    ),
+  )('checks the destination before the proxy is contacted (%s, %s)', async (_kind, _way, start, flags) => {
+    const proxy = await start({});
     const egress = egressFor({ outgoingProxies: [proxy.url], names: NAMES });
     for (const host of ['127.0.0.1', 'inside.test', 'unknown.test']) {
       const session = await egress.openProxySession({ identity: egress.nextIdentity() });
       expect((await curl(session.proxyUrl, ...flags, `http://${host}/`)).output).toMatch(/^HTTP\/1\.1 403/);
       expect(session.refused()).toBe(true);
     }
-    expect(proxy.seen).toEqual([]);
+    expect(proxy.taken()).toBe(0);
   });
 
   it('closes its connections above maxBytes', async () => {

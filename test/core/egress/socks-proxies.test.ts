@@ -110,15 +110,4 @@ describe('a proxy session through a SOCKS proxy', () => {
     session.close();
     await Promise.all([proxy.idle(), origin.idle()]);
   });
-
-  it.each(REQUEST_METHODS)('checks the destination before the proxy is contacted (%s)', async (_way, flags) => {
-    const proxy = await serveSocks({});
-    const egress = egressFor({ outgoingProxies: [proxy.url], names: NAMES });
-    for (const host of ['127.0.0.1', 'inside.test', 'unknown.test']) {
-      const session = await egress.openProxySession({ identity: egress.nextIdentity() });
-      expect((await curl(session.proxyUrl, ...flags, `http://${host}/`)).output).toMatch(/^HTTP\/1\.1 403/);
-      expect(session.refused()).toBe(true);
-    }
-    expect(proxy.taken()).toBe(0);
-  });
 });

@@ -5,6 +5,7 @@ import type { Resource } from '../../../core/state/resource.ts';
 import type { WorkerFailure } from '../../../packages/yt-dlp-worker/src/worker/worker-protocol.ts';
 import { asProblem } from '../../support/as-problem.ts';
 import { createFixture, type Info, item, list, listed, origin, PAGE, status } from './fixture.ts';
+import { createMemoryState } from './memory-state.ts';
 
 describe('resolve', () => {
   it('stores an item and answers from the table while it is fresh', async () => {
@@ -29,19 +30,18 @@ describe('resolve', () => {
   });
 
   it('resolves an item once for concurrent callers', async () => {
-    const { resource, workers } = createFixture();
+    const { resource, untilPending, workers } = createFixture();
     const answers = [resource(), resource(), resource(`${PAGE}#again`)];
-    await expect.poll(() => workers[0]?.pending.length).toBe(1);
-    workers[0]?.pending[0]?.answer(item('1'));
+    (await untilPending())[0]?.answer(item('1'));
     expect(new Set((await Promise.all(answers)).map(({ id }) => id)).size).toBe(1);
     expect(workers[0]?.pending).toHaveLength(1);
   });
 
   it('is aborted when the last caller leaves', async () => {
-    const { resolve, workers } = createFixture();
+    const { resolve, untilPending, workers } = createFixture();
     const leaving = new AbortController();
     const left = resolve(PAGE, { signal: leaving.signal });
-    await expect.poll(() => workers[0]?.pending.length).toBe(1);
+    await untilPending();
     leaving.abort(new Error('left'));
     await expect(left).rejects.toThrow('left');
     await expect.poll(() => workers[0]?.pending[0]?.signal?.aborted).toBe(true);
@@ -55,9 +55,7 @@ describe('resolve', () => {
   });
 
   it.each(['getLink', 'putLink', 'putResource'] as const)('fails with 502 when the table fails at %s', async (call) => {
-    const absent = async () => undefined;
-    const state = { getLink: absent, getResource: absent, putLink: absent, putResource: absent, touchResource: absent };
-    const broken = { ...state, [call]: () => Promise.reject(new StateUnavailable('no table')) };
+    const broken = { ...createMemoryState().state, [call]: () => Promise.reject(new StateUnavailable('no table')) };
     await expect(asProblem(createFixture({ [PAGE]: item('1') }, { state: broken }).resolve())).rejects.toMatchObject(
       status(502),
     );
@@ -117,10 +115,9 @@ describe('an item whose formats could not all be read', () => {
   });
 
   it('is incomplete too when a request of yt-dlp took too long', async () => {
-    const { resource, workers } = createFixture();
+    const { resource, untilPending } = createFixture();
     const resolving = resource();
-    await expect.poll(() => workers[0]?.pending.length).toBe(1);
-    workers[0]?.pending[0]?.answer(item('1'), true);
+    (await untilPending())[0]?.answer(item('1'), true);
     const { freshUntil, isIncomplete } = await resolving;
     expect(isIncomplete).toBe(true);
     expect(freshUntil).toBeLessThan(Date.now() / 1000 + 60);
@@ -157,11 +154,10 @@ describe('refresh', () => {
   it('returns the new URLs without storing them while the disk is full', async () => {
     const answers = { [PAGE]: item('1') };
     let isFull = false;
-    const absent = async () => undefined;
     const putResource = async () => {
       if (isFull) throw new StorageFull('No space');
     };
-    const state = { getLink: absent, getResource: absent, putLink: absent, touchResource: absent, putResource };
+    const state = { ...createMemoryState().state, putResource };
     const { resolver, resource } = createFixture(answers, { state });
     const before = await resource();
     answers[PAGE] = moved(item('1'), 'new');
@@ -181,10 +177,9 @@ describe('refresh', () => {
 
   it('keeps a missing format when a request of yt-dlp took too long', async () => {
     const before = await createFixture({ [PAGE]: item('1') }).resource();
-    const { resolver, workers } = createFixture();
+    const { resolver, untilPending } = createFixture();
     const refreshing = resolver.refresh(before);
-    await expect.poll(() => workers[0]?.pending.length).toBe(1);
-    workers[0]?.pending[0]?.answer({ ...item('1'), formats: (item('1').formats as Info[]).slice(0, 1) }, true);
+    (await untilPending())[0]?.answer({ ...item('1'), formats: (item('1').formats as Info[]).slice(0, 1) }, true);
     expect(urls(await refreshing)).toEqual(urls(before));
   });
 
@@ -198,10 +193,10 @@ describe('refresh', () => {
 
   it('uses the share of the client whose stream needs it', async () => {
     const stored = await createFixture({ [PAGE]: item('1') }).resource();
-    const { resolve, resolver, workers } = createFixture(undefined, { concurrency: 2 });
+    const { resolve, resolver, untilPending, workers } = createFixture(undefined, { concurrency: 2 });
     const settled = (work: Promise<unknown>) => work.catch(() => undefined);
     const resolving = settled(resolve(`${PAGE}/own`, { client: 'a' }));
-    await expect.poll(() => workers[0]?.pending.length).toBe(1);
+    await untilPending();
     const refreshing = settled(resolver.refresh(stored, undefined, 'a'));
     const other = settled(resolve(`${PAGE}/other`, { client: 'b' }));
     await expect

@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import type { Egress } from '../../../core/egress/egress.ts';
 import { createResolver, type ResolverOptions } from '../../../core/resolve/create-resolver.ts';
@@ -89,5 +90,10 @@ export function createFixture(answers?: Record<string, Info | WorkerFailure>, op
     if (resolved.type !== 'PlayList') throw new Error('Not a list');
     return resolved.items.map(({ entry, resource }) => [entry.title, resource?.origin.entryId]);
   };
-  return { extracted, items, links, resolve, resolver, resource, resources, touched, workers };
+  /** The requests that have no answer, once there are so many. */
+  const untilPending = async (count = 1) => {
+    await expect.poll(() => workers[0]?.pending.length, { interval: 5 }).toBe(count);
+    return workers[0]?.pending ?? [];
+  };
+  return { extracted, items, links, resolve, resolver, resource, resources, touched, untilPending, workers };
 }

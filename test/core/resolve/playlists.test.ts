@@ -4,6 +4,7 @@ import { linkId } from '../../../core/state/keys.ts';
 import type { Link } from '../../../core/state/resource.ts';
 import type { WorkerFailure } from '../../../packages/yt-dlp-worker/src/worker/worker-protocol.ts';
 import { createFixture, type Info, item, list, listed, origin, PAGE } from './fixture.ts';
+import { createMemoryState } from './memory-state.ts';
 
 describe('playlists', () => {
   const entryUrl = (name: string) => `https://media.example/${name}`;
@@ -70,10 +71,9 @@ describe('playlists', () => {
   });
 
   it('stop entries in progress at entriesDeadline', async () => {
-    const { resolve, workers } = createFixture();
+    const { resolve, untilPending, workers } = createFixture();
     const resolving = resolve(PAGE, { entriesDeadline: Date.now() + 400 });
-    await expect.poll(() => workers[0]?.pending.length, { interval: 5 }).toBe(1);
-    workers[0]?.pending.shift()?.answer(list(listed('a')));
+    (await untilPending()).shift()?.answer(list(listed('a')));
     expect(await resolving).toMatchObject({ items: [{ entry: { title: 'Listed a' } }] });
     await expect.poll(() => workers[0]?.pending.every(({ signal }) => signal?.aborted)).toBe(true);
   });
@@ -146,11 +146,10 @@ describe('playlists', () => {
 
   it('pass the metadata of an entry to yt-dlp, without the data smuggled in its URL', async () => {
     const entry = listed('a', { _type: 'url_transparent', url: `${entryUrl('a')}#__youtubedl_smuggle=%7B%7D` });
-    const { resolver, workers } = createFixture();
+    const { resolver, untilPending, workers } = createFixture();
     const resolving = resolver.resolve(PAGE, { deadline: Date.now() + 20_000 });
-    await expect.poll(() => workers[0]?.pending.length, { interval: 5 }).toBe(1);
-    workers[0]?.pending.shift()?.answer(list(entry));
-    await expect.poll(() => workers[0]?.pending.length, { interval: 5 }).toBe(1);
+    (await untilPending()).shift()?.answer(list(entry));
+    await untilPending();
     const pendingRequest = workers[0]?.pending.shift();
     expect(pendingRequest?.request).toMatchObject({ url: entryUrl('a'), entry });
     pendingRequest?.answer(item('a'));
@@ -160,12 +159,11 @@ describe('playlists', () => {
   it('use their own titles for their entries, apart from the plain link and from other lists', async () => {
     const other = 'https://media.example/other-list';
     const named = (title: string) => list(listed('a', { _type: 'url_transparent', title, url: entryUrl('a') }));
-    const { resolver, workers } = createFixture();
+    const { resolver, untilPending } = createFixture();
     const titleOf = async (url: string, ...answers: Info[]) => {
       const resolving = resolver.resolve(url, { deadline: Date.now() + 20_000 });
       for (const answer of answers) {
-        await expect.poll(() => workers[0]?.pending.length, { interval: 5 }).toBe(1);
-        workers[0]?.pending.shift()?.answer(answer);
+        (await untilPending()).shift()?.answer(answer);
       }
       const resolved = await resolving;
       const found = resolved.type === 'Media' ? resolved.resource : resolved.items[0]?.resource;
@@ -221,11 +219,10 @@ describe('playlists', () => {
   });
 
   it('are answered even when they are too large to store', async () => {
-    const absent = async () => undefined;
     const putLink = async (link: Link) => {
       if (link.type === 'PlayList') throw new ItemTooLarge('too large');
     };
-    const state = { getLink: absent, getResource: absent, putLink, putResource: absent, touchResource: absent };
+    const state = { ...createMemoryState().state, putLink };
     const { items } = createFixture({ [PAGE]: list(listed('a')), [entryUrl('a')]: item('a') }, { state });
     expect(await items()).toEqual([['Title a', 'a']]);
   });
@@ -247,12 +244,11 @@ describe('playlists', () => {
   });
 
   it('are aborted with their caller', async () => {
-    const { resolve, workers } = createFixture();
+    const { resolve, untilPending, workers } = createFixture();
     const leaving = new AbortController();
     const left = resolve(PAGE, { signal: leaving.signal });
-    await expect.poll(() => workers[0]?.pending.length, { interval: 5 }).toBe(1);
-    workers[0]?.pending.shift()?.answer(list(listed('a')));
-    await expect.poll(() => workers[0]?.pending.length, { interval: 5 }).toBe(1);
+    (await untilPending()).shift()?.answer(list(listed('a')));
+    await untilPending();
     leaving.abort(new Error('left'));
     await expect(left).rejects.toThrow('left');
     await expect.poll(() => workers[0]?.pending[0]?.signal?.aborted).toBe(true);

@@ -24,6 +24,21 @@ const tone = (seconds: number) => ['-f', 'lavfi', '-i', `sine=duration=${seconds
 const endless = ['-f', 'lavfi', '-i', 'sine', '-f', 's16le'];
 afterEach(() => expect(runningFfmpegs()).toBe(0));
 
+/** An FFmpeg whose first output is there. */
+async function startEndless(options: Partial<Parameters<typeof runFfmpeg>[0]> = {}) {
+  const before = new Set((await descendantsOf(process.pid)).map(({ pid }) => pid));
+  const output = runFfmpeg({ path: await ffmpegPath(), args: endless, ...options });
+  await firstBytes(output);
+  const started = (await descendantsOf(process.pid)).filter(({ command }) => command.includes('sine'));
+  const { pid } = started.find((each) => !before.has(each.pid)) ?? expect.fail('No FFmpeg runs');
+  return { output, pid };
+}
+
+async function end(output: Readable | undefined): Promise<void> {
+  output?.destroy();
+  await until(() => output?.closed !== false);
+}
+
 describe('runFfmpeg', () => {
   it('streams the output of FFmpeg to its last byte', async () => {
     expect((await buffer(runFfmpeg({ path: 'ffmpeg', args: tone(10) }))).length).toBe(10 * 44_100 * 2);
@@ -89,43 +104,31 @@ describe('runFfmpeg', () => {
   });
 
   it.runIf(existsSync('/usr/bin/perl'))('gains no privileges from programs that it runs', async () => {
-    const output = runFfmpeg({ path: await ffmpegPath(), args: endless });
-    await firstBytes(output);
-    const [ffmpeg] = (await descendantsOf(process.pid)).filter(({ command }) => command.includes('sine'));
-    expect(await readFile(`/proc/${ffmpeg?.pid}/status`, 'utf8')).toMatch(/^NoNewPrivs:\t1$/m);
-    output.destroy();
-    await until(() => output.closed);
+    const { output, pid } = await startEndless();
+    expect(await readFile(`/proc/${pid}/status`, 'utf8')).toMatch(/^NoNewPrivs:\t1$/m);
+    await end(output);
   });
 
   it('has a lower priority than this process', async () => {
     changePriorities();
-    const output = runFfmpeg({ path: await ffmpegPath(), args: endless });
-    await firstBytes(output);
-    const [ffmpeg] = (await descendantsOf(process.pid)).filter(({ command }) => command.includes('sine'));
-    expect(getPriority(ffmpeg?.pid)).toBe(Math.min(getPriority() + 10, 19));
-    output.destroy();
-    await until(() => output.closed);
+    const { output, pid } = await startEndless();
+    expect(getPriority(pid)).toBe(Math.min(getPriority() + 10, 19));
+    await end(output);
   });
 
   it('has the lowest priority while another one of its client has the normal one', async () => {
     changePriorities();
-    const path = await ffmpegPath();
     const outputs: Readable[] = [];
     const start = async (client: string) => {
-      const before = new Set((await descendantsOf(process.pid)).map(({ pid }) => pid));
-      const output = runFfmpeg({ path, args: endless, client });
+      const { output, pid } = await startEndless({ client });
       outputs.push(output);
-      await firstBytes(output);
-      const started = (await descendantsOf(process.pid)).filter(({ command }) => command.includes('sine'));
-      return getPriority(started.find(({ pid }) => !before.has(pid))?.pid) - getPriority();
+      return getPriority(pid) - getPriority();
     };
     const further = 19 - getPriority();
     expect([await start('a'), await start('a'), await start('b')]).toEqual([10, further, 10]);
-    outputs[0]?.destroy();
-    await until(() => outputs[0]?.closed === true);
+    await end(outputs.shift());
     expect([await start('a'), await start('a')]).toEqual([10, further]);
-    for (const output of outputs) output.destroy();
-    await until(() => outputs.every(({ closed }) => closed));
+    for (const output of outputs) await end(output);
   });
 
   it('runs a program that starts others in the sandbox in which it starts, and says what it lacks', async () => {
@@ -144,12 +147,10 @@ describe('runFfmpeg', () => {
   it.runIf(process.platform === 'linux').each(['SIGKILL', 'SIGSTOP'] as const)(
     'fails when something else sends it %s, and leaves no process',
     async (signal) => {
-      const output = runFfmpeg({ path: await ffmpegPath(), args: endless });
-      await firstBytes(output);
-      const [ffmpeg] = (await descendantsOf(process.pid)).filter(({ command }) => command.includes('sine'));
-      process.kill(ffmpeg?.pid ?? 0, signal);
+      const { output, pid } = await startEndless();
+      process.kill(pid, signal);
       await expect(buffer(output)).rejects.toThrow('FFmpeg exited with SIGKILL');
-      expect(isRunning(ffmpeg?.pid ?? 0)).toBe(false);
+      expect(isRunning(pid)).toBe(false);
     },
   );
 
@@ -179,8 +180,7 @@ describe('runFfmpeg', () => {
     const output = runFfmpeg({ path: 'ffmpeg', args: endless });
     await firstBytes(output);
     expect(runningFfmpegs()).toBe(1);
-    output.destroy();
-    await until(() => output.closed);
+    await end(output);
     expect(runningFfmpegs()).toBe(0);
   });
 
@@ -201,8 +201,7 @@ describe('runFfmpeg', () => {
     const output = runFfmpeg({ path: 'ffmpeg', args: endless });
     await until(() => output.readableLength >= output.readableHighWaterMark);
     expect(output.readableLength).toBeLessThan(2 * output.readableHighWaterMark);
-    output.destroy();
-    await until(() => output.closed);
+    await end(output);
   });
 
   it('does not open URLs named by an input', async () => {

@@ -4,9 +4,7 @@ import type { Resolved } from '../../../core/resolve/index.ts';
 import type { OpenSource } from '../../../stream-service/source/open-source.ts';
 import { sendRequest } from '../../support/request.ts';
 import { trackOf } from '../fixture.ts';
-import { BYTES_PER_ENTRY, extract, THREE, URL_OF_LIST, useArchives } from './archive-fixture.ts';
-
-const start = useArchives();
+import { BYTES_PER_ENTRY, extract, startArchive as start, THREE, URL_OF_LIST } from './archive-fixture.ts';
 
 describe('entries that cannot be opened', () => {
   const dead: OpenSource = async () => {
@@ -14,8 +12,8 @@ describe('entries that cannot be opened', () => {
   };
 
   it('are named in the index with the reason, and the others keep their numbers', async () => {
-    const { url } = await start([{ isUnsized: true, source: dead }, {}, { resource: { isLive: true } }]);
-    const { names, index } = await extract((await sendRequest(url())).body);
+    const { take } = await start([{ isUnsized: true, source: dead }, {}, { resource: { isLive: true } }]);
+    const { names, index } = await take();
     expect(names).toEqual([THREE[1], 'A list/index.txt']);
     expect(index).toContain('1 in this archive, 2 missing');
     expect(index).toContain('1. Title 0\n   https://site.example/0\n   MISSING: Resource Not Found');
@@ -42,8 +40,8 @@ describe('entries that cannot be opened', () => {
         tracks: [trackOf(`file-${index}`, { language, sizeIsExact: true, sizeBytes: BYTES_PER_ENTRY })] as const,
       },
     }));
-    const { url } = await start(spoken);
-    const { names, index } = await extract((await sendRequest(url('?audio=en'))).body);
+    const { take } = await start(spoken);
+    const { names, index } = await take('?audio=en');
     expect(names).toEqual([THREE[0], 'A list/index.txt']);
     expect(index).toContain('MISSING: Bad Request. No audio in en. Available: de.');
   });
@@ -79,35 +77,35 @@ describe('entries that are not stored', () => {
     ],
     ['protected', new NotDeliverable('DRM protected.'), 'Unsupported Media Type. DRM protected.'],
   ])('are missing when they are %s', async (_name, outcome, reason) => {
-    const { url } = await start([{}, { isUnstored: true }], {
+    const { take } = await start([{}, { isUnstored: true }], {
       resolve: async () => {
         if (outcome instanceof Error) throw outcome;
         return outcome;
       },
     });
-    const { index } = await extract((await sendRequest(url())).body);
+    const { index } = await take();
     expect(index).toContain(`MISSING: ${reason.startsWith('The') ? 'Unsupported Media Type. ' : ''}${reason}`);
   });
 
   it('are missing without a resolve when they are the list that has them', async () => {
-    const { url } = await start([{}, { isUnstored: true, entry: { url: URL_OF_LIST, resourceId: undefined } }], {
+    const { take } = await start([{}, { isUnstored: true, entry: { url: URL_OF_LIST, resourceId: undefined } }], {
       resolve: async () => expect.fail('A list must not wait for itself'),
     });
-    const { index } = await extract((await sendRequest(url())).body);
+    const { index } = await take();
     expect(index).toContain('The entry is the list itself.');
   });
 });
 
 describe('a list with entries that the source no longer has', () => {
   it('keeps the numbers of the others, names those in the index, and continues by number', async () => {
-    const { url } = await start([{}, {}, {}], { list: { unavailable: [1, 3, 5], isCut: true } });
-    const { names, index } = await extract((await sendRequest(url())).body);
+    const { url, take } = await start([{}, {}, {}], { list: { unavailable: [1, 3, 5], isCut: true } });
+    const { names, index } = await take();
     expect(names.map((name) => name.slice(7, 9))).toEqual(['02', '04', '06', 'in']);
     expect(index).toContain('6 entries in the list, 3 in this archive, 0 missing');
     expect(index).toContain('Gone, private or protected at the source: 1, 3, 5');
     expect(index).toContain('The list is longer');
     expect(index).toContain('\n4. 04 - Someone - Title 1.mp4\n');
-    const rest = await extract((await sendRequest(url('?from=3'))).body);
+    const rest = await take('?from=3');
     expect(rest.names.map((name) => name.slice(7, 9))).toEqual(['04', '06', 'in']);
     expect((await sendRequest(url('?from=7'))).status).toBe(400);
   });
@@ -121,8 +119,8 @@ describe('a list of 10,000 entries', () => {
       url: `https://site.example/${index}`,
       ...(index === 9_999 && { resourceId: 'r0'.padEnd(22, '_') }),
     }));
-    const { url } = await start([{}], { list: { entries } });
-    const { names, index } = await extract((await sendRequest(url('?from=9996'))).body);
+    const { take } = await start([{}], { list: { entries } });
+    const { names, index } = await take('?from=9996');
     expect(names).toEqual(['A list/10000 - Someone - Title 0.mp4', 'A list/index.txt']);
     expect(index).toContain('10000 entries in the list, 1 in this archive, 4 missing');
   });

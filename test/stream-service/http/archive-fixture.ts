@@ -4,7 +4,6 @@ import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import type { Source } from '@reelay/source';
-import { afterEach } from 'vitest';
 import { NotFound } from '../../../core/errors/errors.ts';
 import type { Resolver } from '../../../core/resolve/index.ts';
 import type { ArchiveProgress } from '../../../core/state/archive-progress.ts';
@@ -13,6 +12,7 @@ import type { ArchivedList, PlaylistEntry, Resource } from '../../../core/state/
 import type { OpenSource } from '../../../stream-service/source/open-source.ts';
 import { needs } from '../../support/clients.ts';
 import { runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
+import { sendRequest } from '../../support/request.ts';
 import { resourceOf, startService, trackOf } from '../fixture.ts';
 import { fileSource } from '../outputs/encode/mp3/fixture.ts';
 
@@ -49,8 +49,8 @@ export interface ArchiveOptions {
   readonly progress?: Map<string, ArchiveProgress>;
 }
 
-/** Starts a service with one list. */
-async function startArchive(
+/** Starts a service with one list. It is closed after the test. */
+export async function startArchive(
   entries: readonly EntryFixture[],
   { resolve, list, maxStreamsPerClient = 10, progress, attachments, sources: more }: ArchiveOptions = {},
 ) {
@@ -100,20 +100,9 @@ async function startArchive(
     },
   });
   const url = (query = '') => `${service.url}/api/Stream/Archive/${KEY}${query}`;
-  return { ...service, url, baseUrl: service.url, resources, touched };
-}
-
-/** Starts services with one list each, which are closed after the test. */
-export function useArchives() {
-  const started: Awaited<ReturnType<typeof startArchive>>[] = [];
-  afterEach(async () => {
-    for (const { close } of started.splice(0)) await close();
-  });
-  return async (...args: Parameters<typeof startArchive>) => {
-    const archive = await startArchive(...args);
-    started.push(archive);
-    return archive;
-  };
+  /** What is extracted of the archive. */
+  const take = async (query?: string) => extract((await sendRequest(url(query))).body);
+  return { ...service, url, take, baseUrl: service.url, resources, touched };
 }
 
 /** Names and SHA-256 of the files that Python's zipfile reads, after a check of every checksum. */

@@ -7,9 +7,8 @@ import { PROGRESS_TTL_SECONDS } from '../../../core/state/archive-progress.ts';
 import { openResponse, sendRequest } from '../../support/request.ts';
 import { failingSource, until } from '../fixture.ts';
 import { fileSource } from '../outputs/encode/mp3/fixture.ts';
-import { BYTES_PER_ENTRY, bytesOf, extract, useArchives } from './archive-fixture.ts';
+import { BYTES_PER_ENTRY, bytesOf, extract, startArchive as start } from './archive-fixture.ts';
 
-const start = useArchives();
 const JOB = '3f6f0f2e-0000-4000-8000-000000000000';
 const progressOf = (baseUrl: string, jobId = JOB) => `${baseUrl}/api/Stream/Archive/Progress/${jobId}`;
 const EVERY = `?format=zip&jobId=${JOB}`;

@@ -25,11 +25,9 @@ import {
   KEY,
   sha256,
   smugglingFile,
+  startArchive as start,
   THREE,
-  useArchives,
 } from './archive-fixture.ts';
-
-const start = useArchives();
 
 describe('an archive of entries with lengths', () => {
   it('has an announced length, and is read by other programs', async () => {
@@ -103,8 +101,8 @@ describe('an archive of entries with lengths', () => {
   });
 
   it('continues at an entry with its number', async () => {
-    const { url } = await start([{}, {}, {}]);
-    const { names, index } = await extract((await sendRequest(url('?from=3'))).body);
+    const { url, take } = await start([{}, {}, {}]);
+    const { names, index } = await take('?from=3');
     expect(names).toEqual([THREE[2], 'A list/index.txt']);
     expect(index).toContain('3 entries in the list, 1 in this archive');
     const beyond = await sendRequest(url('?from=4'));
@@ -160,8 +158,8 @@ describe('an archive of entries without lengths', () => {
 
   it('leaves an entry that fails midway out of the directory, and names it in the index', async () => {
     const cut = { isUnsized: true, source: fileSource(bytesOf(1), { sized: false, cutAt: 100_000 }) };
-    const { url } = await start([{}, cut, {}]);
-    const { names, index } = await extract((await sendRequest(url())).body);
+    const { take } = await start([{}, cut, {}]);
+    const { names, index } = await take();
     expect(names).toEqual([THREE[0], THREE[2], 'A list/index.txt']);
     expect(index).toMatch(/MISSING: Failed after 1\d+ bytes\./);
   });
@@ -254,13 +252,13 @@ describe('names within an archive', () => {
       'x\r\n9. Forged',
       '',
     ];
-    const { url } = await start(
+    const { take } = await start(
       titles.map((title) => ({ title, resource: { author: null } })),
       {
         list: { title: '../..', author: null },
       },
     );
-    const { names, index } = await extract((await sendRequest(url())).body);
+    const { names, index } = await take();
     expect(new Set(names).size).toBe(titles.length + 1);
     for (const name of names) expect(name).toMatch(/^[^./\\][^/\\:]*\/(\d\d - [^/\\:]+|index\.txt)$/);
     expect(index.split('\n').filter((line) => /^\d+\. /.test(line))).toHaveLength(titles.length);

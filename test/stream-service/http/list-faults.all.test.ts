@@ -1,4 +1,3 @@
-import { createCipheriv } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -7,11 +6,10 @@ import { createFaultHandler, type Fault, type FaultHandler } from '../../origin/
 import { madeBy } from '../../origin/media.ts';
 import { packetsOf } from '../../support/media-tools.ts';
 import { openResponse } from '../../support/request.ts';
-import { mediaKey, resourceOf, startService, trackOf } from '../fixture.ts';
-import { bytesOf, startUpstream, type Upstream } from '../source/upstream.ts';
+import { mediaKey, resourceOf, startService, tableOf, trackOf } from '../fixture.ts';
+import { ID3, KEY, KEY_LINE, LISTS, PNG } from '../source/segmented-fixture.ts';
+import { bytesOf, encryptAes128, startUpstream, type Upstream } from '../source/upstream.ts';
 
-const KEY = bytesOf(16, 5);
-const KEY_LINE = '#EXT-X-KEY:METHOD=AES-128,URI="key",IV=0x00000000000000000000000000000000';
 const MAP_LINE = '#EXT-X-MAP:URI="init"';
 const COUNT = 5;
 const PICTURES = 200;
@@ -32,14 +30,7 @@ let folder: string;
 let upstream: Upstream;
 
 beforeAll(async () => {
-  const both = [
-    ...['-f', 'lavfi', '-i', 'testsrc=s=64x48:r=10:d=20', '-f', 'lavfi', '-i', 'sine=440:r=48000:d=20'],
-    ...['-c:v', 'libx264', '-g', '20', '-c:a', 'aac', '-f', 'hls', '-hls_time', '4', '-hls_playlist_type', 'vod'],
-  ];
-  folder = await madeBy([
-    [...both, '-hls_segment_filename', 'ts%d.ts', 'ts.m3u8'],
-    [...both, '-hls_segment_type', 'fmp4', '-hls_segment_filename', 'fmp4%d.ts', 'fmp4.m3u8'],
-  ]);
+  folder = await madeBy(LISTS);
   upstream = await startUpstream();
 });
 
@@ -81,15 +72,6 @@ function siteOf(
 
 const attachments = new Map<string, Buffer>();
 beforeEach(() => attachments.clear());
-const state = {
-  dropAttachment: async (id: string, name: string) => void attachments.delete(id + name),
-  getAttachment: async (id: string, name: string) => attachments.get(id + name),
-  putAttachment: async (id: string, name: string, bytes: Buffer) => {
-    if (!attachments.has(id + name)) attachments.set(id + name, bytes);
-    return attachments.get(id + name) ?? bytes;
-  },
-};
-
 /** The status of a refusal, a body that breaks off, or all media, with or without a length. */
 type Outcome = number | 'broken' | 'whole file' | 'whole' | 'less';
 
@@ -101,7 +83,11 @@ async function outcomeOf(kind: string, site: Site): Promise<Outcome> {
     else response.writeHead(404).end();
   });
   const limits = { maxAttempts: 2, maxRenewals: 1 };
-  const { openSource, ...openers } = upstream.openers({ refresh: async (resource) => resource, state, limits });
+  const { openSource, ...openers } = upstream.openers({
+    refresh: async (resource) => resource,
+    state: tableOf(attachments),
+    limits,
+  });
   const track = trackOf('f', { delivery: 'hls', url: `${upstream.origin}/index.m3u8` });
   const service = await startService(resourceOf([track], { durationSeconds: 20 }), { f: openSource }, openers);
   onTestFinished(() => service.close());
@@ -116,21 +102,15 @@ async function outcomeOf(kind: string, site: Site): Promise<Outcome> {
   return headers['content-length'] === String(sent.length) ? 'whole file' : 'whole';
 }
 
-const encrypt = (bytes: Buffer) => {
-  const cipher = createCipheriv('aes-128-cbc', KEY, Buffer.alloc(16));
-  return Buffer.concat([cipher.update(bytes), cipher.final()]);
-};
 const zipped = (bytes: Buffer): FaultHandler =>
   Object.assign(
     (_: Parameters<FaultHandler>[0], response: Parameters<FaultHandler>[1]) =>
       void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(bytes)),
     { seen: [], renew: () => undefined },
   );
-const PNG = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), bytesOf(1500, 8)]);
-const ID3 = Buffer.concat([Buffer.from('ID3\u0004\0\0\0\0\0\u0014', 'latin1'), Buffer.alloc(20)]);
 const missing = createFaultHandler({ bytes: KEY, fault: { name: 'status', status: 404, times: 99 } });
 const encrypted = (kind: string): Site => ({
-  segments: segmentsOf(kind).map(encrypt),
+  segments: segmentsOf(kind).map((bytes) => encryptAes128(bytes, KEY)),
   head: [...headOf(kind), KEY_LINE],
 });
 

@@ -1,29 +1,17 @@
-import { createCipheriv } from 'node:crypto';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import type { SourceLimits } from '@reelay/source';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Resource, Track } from '../../../core/state/resource.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Track } from '../../../core/state/resource.ts';
 import { packFragments } from '../../../packages/seekable-media/src/dash/dash-timeline.ts';
 import { createFaultHandler } from '../../origin/faults.ts';
-import { fragmentedHls, madeBy } from '../../origin/media.ts';
+import { fragmentedHls } from '../../origin/media.ts';
 import { inspect, packetsOf, probeBody, startSecondsOf } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { expectSeekable, rangesOf } from '../../support/seekable.ts';
-import {
-  audioTrack,
-  combinedKey,
-  mediaKey,
-  resourceOf,
-  type Service,
-  startService,
-  trackOf,
-  until,
-  videoTrack,
-} from '../fixture.ts';
-import { type Handler, startUpstream, type Upstream } from '../source/upstream.ts';
+import { audioTrack, combinedKey, mediaKey, resourceOf, tableOf, trackOf, until, videoTrack } from '../fixture.ts';
+import { useFolderSite } from '../folder-site.ts';
 
 const PICTURE = ['-f', 'lavfi', '-i', 'testsrc=s=64x48:r=25:d=20'];
 const WIDE = ['-f', 'lavfi', '-i', 'testsrc=s=96x48:r=25:d=6'];
@@ -37,68 +25,37 @@ const hls = (name: string, seconds: number, ...coded: string[]): string[] => [
   ...fragmentedHls(name, seconds),
 ];
 
-let folder: string;
-let upstream: Upstream;
-let service: Service | undefined;
-let asked: string[] = [];
-/** Made from files of the folder, by path. */
-const texts = new Map<string, Buffer>();
+const site = useFolderSite([
+  hls('both', 4, ...PICTURE, ...TONE, ...H264, ...AAC),
+  hls('video', 4, ...PICTURE, ...H264),
+  hls('many', 1, ...PICTURE, ...TONE, ...H264, '-g', '25', ...AAC),
+  hls('audio', 7, ...TONE, ...AAC),
+  hls('wide', 4, ...WIDE, ...TONE, '-t', '6', ...H264, ...AAC),
+  [
+    ...[...PICTURE, ...TONE, ...H264, ...AAC, '-f', 'dash', '-seg_duration', '4', '-adaptation_sets'],
+    ...['id=0,streams=v id=1,streams=a', '-init_seg_name', 'dash$RepresentationID$.mp4'],
+    ...['-media_seg_name', 'dash$RepresentationID$-$Number$.m4s', '-frag_type', 'duration', '-frag_duration', '1'],
+    'dash.mpd',
+  ],
+]);
+const { texts, handlers, pathOf: made, read, linesOf, listOf } = site;
 const attachments = new Map<string, Buffer>();
-const handlers = new Map<string, Handler>();
-
-beforeAll(async () => {
-  folder = await madeBy([
-    hls('both', 4, ...PICTURE, ...TONE, ...H264, ...AAC),
-    hls('video', 4, ...PICTURE, ...H264),
-    hls('many', 1, ...PICTURE, ...TONE, ...H264, '-g', '25', ...AAC),
-    hls('audio', 7, ...TONE, ...AAC),
-    hls('wide', 4, ...WIDE, ...TONE, '-t', '6', ...H264, ...AAC),
-    [
-      ...[...PICTURE, ...TONE, ...H264, ...AAC, '-f', 'dash', '-seg_duration', '4', '-adaptation_sets'],
-      ...['id=0,streams=v id=1,streams=a', '-init_seg_name', 'dash$RepresentationID$.mp4'],
-      ...['-media_seg_name', 'dash$RepresentationID$-$Number$.m4s', '-frag_type', 'duration', '-frag_duration', '1'],
-      'dash.mpd',
-    ],
-  ]);
-  upstream = await startUpstream();
-  upstream.use((request, response) => {
-    const path = (request.url ?? '').replace(/^\/|\?.*/g, '');
-    asked.push(path);
-    const handler = handlers.get(path) ?? createFaultHandler({ bytes: texts.get(path) ?? readFileSync(made(path)) });
-    handlers.set(path, handler);
-    handler(request, response);
-  });
-});
-afterEach(async () => {
-  await service?.close();
-  attachments.clear();
-  texts.clear();
-  handlers.clear();
-  asked = [];
-});
-afterAll(() => upstream.close());
+beforeEach(() => attachments.clear());
 
 /** Another process, unless the service runs. */
-async function serve(tracks: readonly Track[], limits: Partial<SourceLimits> = {}): Promise<string> {
-  const dropAttachment = async (id: string, name: string) => void attachments.delete(id + name);
-  const state = {
-    dropAttachment,
-    getAttachment: async (id: string, name: string) => attachments.get(id + name),
-    putAttachment: async (id: string, name: string, bytes: Buffer) => {
-      if (!attachments.has(id + name)) attachments.set(id + name, bytes);
-      return attachments.get(id + name) ?? bytes;
-    },
-  };
-  const { openSource, ...openers } = upstream.openers({ refresh: async (resource) => resource, state, limits });
-  const sources = Object.fromEntries(tracks.map(({ formatId }) => [formatId, openSource]));
-  service = await startService(resourceOf(tracks, { durationSeconds: 20 }), sources, openers);
-  return `${service.url}/api/Stream`;
-}
-
-const listOf = (name: string): Partial<Track> => ({ delivery: 'hls', url: `${upstream.origin}/${name}.m3u8` });
+const serve = async (tracks: readonly Track[], limits: Partial<SourceLimits> = {}) =>
+  `${(await site.serve(tracks, { durationSeconds: 20 }, { state: tableOf(attachments), limits })).url}/api/Stream`;
 const serveBoth = async (name = 'both') => `${await serve([trackOf('f', listOf(name))])}/Media/${mediaKey('f')}`;
 
-const made = (path: string) => join(folder, path);
+/** The list as a file of the source alone. */
+async function openFile(limits: Partial<SourceLimits>) {
+  const { openSource, findFile } = site.upstream.openers({ refresh: async (resource) => resource, limits });
+  const track = trackOf('f', listOf('both'));
+  const file = await findFile(resourceOf([track]), track);
+  const source = await openSource(resourceOf([track]), { ...track, file });
+  if (source.needsRemux) throw new Error('A file is expected');
+  return source;
+}
 
 describe('a complete list of fragmented MP4', () => {
   it('is one MP4 of exact length with the packets and times of its segments, by any process', async () => {
@@ -125,24 +82,24 @@ describe('a complete list of fragmented MP4', () => {
       expect(await packetsOf(whole.body, side)).toEqual(await packetsOf(made('both.m3u8'), side));
     expect(await startSecondsOf(whole.body)).toBeCloseTo(0, 3);
 
-    await service?.close();
+    await site.service?.close();
     const other = await serveBoth();
-    asked = [];
+    site.requests.length = 0;
     for (const [first, last] of rangesOf(whole.body.length, 40)) {
       const { status, body, headers } = await sendRequest(other, { headers: { range: `bytes=${first}-${last}` } });
       expect([status, headers.etag]).toEqual([206, whole.headers.etag]);
       expect(body.equals(whole.body.subarray(first, last + 1)), `${first}-${last}`).toBe(true);
     }
     // The table is that of the first process; places are kept.
-    expect(asked).toEqual(['both.m3u8', ...asked.slice(1)]);
+    expect(site.asked).toEqual(['both.m3u8', ...site.asked.slice(1)]);
     const segments = ['both0.m4s', 'both1.m4s', 'both2.m4s', 'both3.m4s', 'both4.m4s'];
-    expect(asked.slice(1).toSorted()).toEqual(segments);
+    expect(site.asked.slice(1).toSorted()).toEqual(segments);
 
-    await service?.close();
+    await site.service?.close();
     const third = await serveBoth();
-    asked = [];
+    site.requests.length = 0;
     expect((await sendRequest(third)).body.equals(whole.body)).toBe(true);
-    expect(asked.toSorted()).toEqual(['both.m3u8', ...segments]);
+    expect(site.asked.toSorted()).toEqual(['both.m3u8', ...segments]);
   });
 
   it('keeps both tracks to the end of twelve seconds after a seek', async () => {
@@ -182,7 +139,7 @@ describe('a complete list of fragmented MP4', () => {
     expect((await packetsOf(body, 'a', '-ss', '7.9', '-t', '12')).length).toBeGreaterThanOrEqual(560);
     // It is not the size of the rendition.
     const { headers } = await sendRequest(url, { method: 'HEAD' });
-    expect([...(service?.sizes.values() ?? [])]).not.toContain(body.length);
+    expect([...(site.service?.sizes.values() ?? [])]).not.toContain(body.length);
     expect(Number(headers['content-length'])).toBeGreaterThan(body.length);
   });
 
@@ -200,7 +157,7 @@ describe('a complete list of fragmented MP4', () => {
 
   it('is sent from the beginning while its table takes too long, and has a length afterwards, as parts that wait', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    const held = createFaultHandler({ bytes: readFileSync(made('both3.m4s')) });
+    const held = createFaultHandler({ bytes: read('both3.m4s') });
     handlers.set('both3.m4s', async (request, response) => {
       if (request.headers.range) await released;
       held(request, response);
@@ -231,7 +188,7 @@ describe('a complete list of fragmented MP4', () => {
     let [pending, most, refusals] = [0, 0, 0];
     for (const index of [0, 1, 2, 3, 4]) {
       const path = `both${index}.m4s`;
-      const served = createFaultHandler({ bytes: readFileSync(made(path)) });
+      const served = createFaultHandler({ bytes: read(path) });
       handlers.set(path, (request, response) => {
         if (refusals < 2) {
           refusals += 1;
@@ -251,33 +208,23 @@ describe('a complete list of fragmented MP4', () => {
   });
 
   it('waits for the memory of its places, which a stream that nobody reads gives back when it ends', async () => {
-    const options = { refresh: async (resource: Resource) => resource, limits: { totalPlaceBytes: 1000 } };
-    const { openSource, findFile } = upstream.openers(options);
-    const track = trackOf('f', listOf('both'));
-    const file = await findFile(resourceOf([track]), track);
-    const source = await openSource(resourceOf([track]), { ...track, file });
-    if (source.needsRemux) throw new Error('A file is expected');
+    const source = await openFile({ totalPlaceBytes: 1000 });
     const { size = 0, header } = source;
     const held = source.read(header?.length ?? 0);
     await once(held, 'readable');
-    asked = [];
+    site.requests.length = 0;
     const waiting = source.read(size - 100);
     const read = buffer(waiting);
     texts.set('barrier', Buffer.alloc(1));
-    await fetch(`${upstream.origin}/barrier`);
-    expect(asked).toEqual(['barrier']);
+    await fetch(`${site.upstream.origin}/barrier`);
+    expect(site.asked).toEqual(['barrier']);
     held.destroy();
     expect((await read).length).toBe(100);
-    expect(asked).toEqual(['barrier', 'both4.m4s']);
+    expect(site.asked).toEqual(['barrier', 'both4.m4s']);
   });
 
   it('is the same for streams at once, although each frees what it has passed', async () => {
-    const options = { refresh: async (resource: Resource) => resource, limits: { totalPlaceBytes: 400_000 } };
-    const { openSource, findFile } = upstream.openers(options);
-    const track = trackOf('f', listOf('both'));
-    const file = await findFile(resourceOf([track]), track);
-    const source = await openSource(resourceOf([track]), { ...track, file });
-    if (source.needsRemux) throw new Error('A file is expected');
+    const source = await openFile({ totalPlaceBytes: 400_000 });
     const [first, ...others] = await Promise.all([0, 0, 1, 1].map((from) => buffer(source.read(from))));
     expect(first?.length).toBe(source.size);
     expect(others.map((read) => first?.subarray(-read.length).equals(read))).toEqual([true, true, true]);
@@ -285,7 +232,7 @@ describe('a complete list of fragmented MP4', () => {
   });
 
   it('is left to FFmpeg where a segment does not tell its size', async () => {
-    const served = readFileSync(made('both1.m4s'));
+    const served = read('both1.m4s');
     handlers.set('both1.m4s', (_, response) => {
       response.write(served.subarray(0, 1000));
       response.end(served.subarray(1000));
@@ -294,16 +241,16 @@ describe('a complete list of fragmented MP4', () => {
     const { headers, status } = await sendRequest(url);
     expect([status, headers['content-length'], headers['accept-ranges']]).toEqual([200, undefined, 'none']);
     expect([...attachments.values()].map(({ length }) => length)).toEqual([0]);
-    asked = [];
+    site.requests.length = 0;
     expect((await sendRequest(url, { method: 'HEAD' })).headers['accept-ranges']).toBe('none');
-    expect(asked).toEqual([]);
+    expect(site.asked).toEqual([]);
   });
 
   it('breaks where a segment has another size than it had, and has another table then', async () => {
     const url = await serveBoth();
     const whole = await sendRequest(url);
-    await service?.close();
-    const shorter = readFileSync(made('both4.m4s'));
+    await site.service?.close();
+    const shorter = read('both4.m4s');
     handlers.set('both2.m4s', createFaultHandler({ bytes: shorter }));
     const again = await serveBoth();
     await expect(sendRequest(again)).rejects.toThrow();
@@ -336,14 +283,14 @@ describe('separate lists of video and audio', () => {
 
   it('are one file where both are DASH with several fragments in a segment', async () => {
     const listed = (side: number): Partial<Track> => {
-      const numbers = readdirSync(folder).filter((name) => name.startsWith(`dash${side}-`)).length;
+      const numbers = readdirSync(site.folder).filter((name) => name.startsWith(`dash${side}-`)).length;
       const urls = Array.from({ length: numbers }, (_, index) => ({ url: `dash${side}-${index + 1}.m4s`, seconds: 4 }));
       const fragments = packFragments([{ url: `dash${side}.mp4`, seconds: 0 }, ...urls]);
       return {
         delivery: 'dash',
         fragments,
-        fragmentBaseUrl: `${upstream.origin}/`,
-        url: `${upstream.origin}/dash.mpd`,
+        fragmentBaseUrl: `${site.upstream.origin}/`,
+        url: `${site.upstream.origin}/dash.mpd`,
       };
     };
     await expectPair(await serveLists([listed(0), listed(1)]), 'dash.mpd');
@@ -351,28 +298,8 @@ describe('separate lists of video and audio', () => {
 });
 
 describe('a list with', () => {
-  const lines = (name: string) =>
-    readFileSync(made(`${name}.m3u8`), 'utf8')
-      .split('\n')
-      .filter(Boolean);
-
   it('encrypted segments is decrypted', async () => {
-    const key = Buffer.alloc(16, 7);
-    const iv = Buffer.alloc(16, 9);
-    const encrypt = (bytes: Buffer) => {
-      const cipher = createCipheriv('aes-128-cbc', key, iv);
-      return Buffer.concat([cipher.update(bytes), cipher.final()]);
-    };
-    texts.set('key', key);
-    for (const index of [0, 1, 2, 3, 4])
-      texts.set(`secret${index}.m4s`, encrypt(readFileSync(made(`both${index}.m4s`))));
-    const list = lines('both').map((line) => line.replace(/^both(\d)/, 'secret$1'));
-    list.splice(
-      list.findIndex((line) => line.startsWith('#EXTINF')),
-      0,
-      `#EXT-X-KEY:METHOD=AES-128,URI="key",IV=0x${iv.toString('hex')}`,
-    );
-    texts.set('secret.m3u8', Buffer.from(list.join('\n')));
+    site.encryptList('both');
     const { body, headers } = await sendRequest(await serveBoth('secret'));
     expect(headers['content-length']).toBe(String(body.length));
     for (const side of ['v', 'a'] as const)
@@ -380,19 +307,10 @@ describe('a list with', () => {
   });
 
   it('byte ranges of one file is known by some of them', async () => {
-    const parts: Buffer[] = [];
-    const list = lines('many').flatMap((line) => {
-      if (!/^many\d/.test(line)) return [line];
-      const part = readFileSync(made(line));
-      const range = `#EXT-X-BYTERANGE:${part.length}@${Buffer.concat(parts).length}`;
-      parts.push(part);
-      return [range, 'all.m4s'];
-    });
-    texts.set('all.m4s', Buffer.concat(parts));
-    texts.set('ranges.m3u8', Buffer.from(list.join('\n')));
+    site.listRanges('many');
     const url = await serveBoth('ranges');
     const head = await sendRequest(url, { method: 'HEAD' });
-    expect(asked.filter((path) => path === 'all.m4s').length).toBe(6);
+    expect(site.asked.filter((path) => path === 'all').length).toBe(6);
     const { body } = await sendRequest(url);
     expect(head.headers['content-length']).toBe(String(body.length));
     for (const side of ['v', 'a'] as const)
@@ -400,9 +318,9 @@ describe('a list with', () => {
   });
 
   it('another encoding behind a discontinuity has one timeline and both sample descriptions', async () => {
-    const media = lines('wide').filter((line) => /^#EXTINF|m4s$/.test(line));
-    const map = lines('wide').find((line) => line.startsWith('#EXT-X-MAP')) ?? '';
-    const list = lines('both').filter((line) => line !== '#EXT-X-ENDLIST');
+    const media = linesOf('wide').filter((line) => /^#EXTINF|m4s$/.test(line));
+    const map = linesOf('wide').find((line) => line.startsWith('#EXT-X-MAP')) ?? '';
+    const list = linesOf('both').filter((line) => line !== '#EXT-X-ENDLIST');
     texts.set('mixed.m3u8', Buffer.from([...list, '#EXT-X-DISCONTINUITY', map, ...media, '#EXT-X-ENDLIST'].join('\n')));
     const { body } = await sendRequest(await serveBoth('mixed'));
     const { durationSeconds, codecs } = await probeBody(body, '.mp4');

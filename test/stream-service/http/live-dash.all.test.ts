@@ -6,6 +6,7 @@ import { keyOf } from '../../../core/state/keys.ts';
 import type { Resource } from '../../../core/state/resource.ts';
 import { createSourceOpeners } from '../../../stream-service/source/open-source.ts';
 import { startResolver } from '../../core/resolve/start-resolver.ts';
+import { createFaultHandler } from '../../origin/faults.ts';
 import { madeBy } from '../../origin/media.ts';
 import { inspect } from '../../support/media-tools.ts';
 import { openResponse, sendRequest } from '../../support/request.ts';
@@ -57,11 +58,7 @@ const { origin, resolver } = await startResolver({
       const bytes = file(
         name === 'init' ? `init-stream${stream}.m4s` : `chunk-stream${stream}-${String(number).padStart(5, '0')}.m4s`,
       );
-      // Length and ranges are those of a file.
-      const [, first = '0', last = ''] = /bytes=(\d+)-(\d*)/.exec(response.req.headers.range ?? '') ?? [];
-      const part = bytes.subarray(Number(first), last === '' ? undefined : Number(last) + 1);
-      const range = `bytes ${first}-${Number(first) + part.length - 1}/${bytes.length}`;
-      response.writeHead(206, { 'content-range': range, 'content-length': part.length }).end(part);
+      createFaultHandler({ bytes })(response.req, response);
     },
   },
 });

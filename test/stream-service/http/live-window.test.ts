@@ -1,30 +1,20 @@
 import { execFile } from 'node:child_process';
-import { createCipheriv } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Track } from '../../../core/state/resource.ts';
 import { createFaultHandler } from '../../origin/faults.ts';
-import { fragmentedHls, madeBy } from '../../origin/media.ts';
+import { fragmentedHls } from '../../origin/media.ts';
 import { inspect, probeBody, packetsOf as timedPacketsOf, withTemporaryFolder } from '../../support/media-tools.ts';
 import { descendants } from '../../support/processes.ts';
 import { openResponse, sendRequest } from '../../support/request.ts';
 import { expectSeekable } from '../../support/seekable.ts';
-import {
-  audioTrack,
-  combinedKey,
-  mediaKey,
-  resourceOf,
-  type Service,
-  startService,
-  trackOf,
-  until,
-  videoTrack,
-} from '../fixture.ts';
-import { type Handler, startUpstream, type Upstream } from '../source/upstream.ts';
+import { audioTrack, combinedKey, mediaKey, resourceOf, startService, trackOf, until, videoTrack } from '../fixture.ts';
+import { useFolderSite } from '../folder-site.ts';
+import { encryptAes128, type Handler } from '../source/upstream.ts';
 
 const run = promisify(execFile);
 const PICTURE = ['-f', 'lavfi', '-i', 'testsrc=s=64x48:r=10:d=12'];
@@ -39,57 +29,35 @@ const recording = (name: string, clockSeconds: number, ...coded: string[]): stri
   ...fragmentedHls(name, 2),
 ];
 
-let folder: string;
-let upstream: Upstream;
-let service: Service | undefined;
-/** The requests to the origin. */
-let asked: string[] = [];
-/** Those that have not ended. */
+const site = useFolderSite([
+  recording('both', 1000, ...BOTH),
+  recording('ad', 5, ...BOTH),
+  recording('wide', 0, '-f', 'lavfi', '-i', 'testsrc=s=96x48:r=10:d=12', ...TONE, ...H264, '-c:a', 'aac'),
+  recording('video', 1000, ...PICTURE, ...H264),
+  recording('audio', 1000, ...TONE, '-c:a', 'aac'),
+  [
+    ...[...BOTH, '-output_ts_offset', '1000', '-f', 'hls', '-hls_time', '2', '-hls_list_size', '0'],
+    ...['-hls_segment_filename', 'ts%d.ts', 'ts.m3u8'],
+  ],
+]);
+const { handlers, read: file } = site;
+/** The requests that have not ended. */
 const pending = new Set<ServerResponse>();
 const sockets = new Set<Duplex>();
-/** Lists by their path; they change as the test wants. */
-const lists = new Map<string, () => string>();
-const gone = new Set<string>();
-/** How files are served. @default as they are */
-const handlers = new Map<string, Handler>();
-
-beforeAll(async () => {
-  folder = await madeBy([
-    recording('both', 1000, ...BOTH),
-    recording('ad', 5, ...BOTH),
-    recording('wide', 0, '-f', 'lavfi', '-i', 'testsrc=s=96x48:r=10:d=12', ...TONE, ...H264, '-c:a', 'aac'),
-    recording('video', 1000, ...PICTURE, ...H264),
-    recording('audio', 1000, ...TONE, '-c:a', 'aac'),
-    [
-      ...[...BOTH, '-output_ts_offset', '1000', '-f', 'hls', '-hls_time', '2', '-hls_list_size', '0'],
-      ...['-hls_segment_filename', 'ts%d.ts', 'ts.m3u8'],
-    ],
-  ]);
-  upstream = await startUpstream();
-  upstream.use((request, response) => {
-    const path = (request.url ?? '').replace(/^\/|\?.*/g, '');
-    asked.push(path);
+beforeAll(() =>
+  site.upstream.use((request, response) => {
     pending.add(response);
     response.shouldKeepAlive = false;
     sockets.add(request.socket);
     response.once('close', () => pending.delete(response));
     request.socket.once('close', () => sockets.delete(request.socket));
-    const list = lists.get(path);
-    if (list) return void response.end(list());
-    if (gone.has(path)) return void response.writeHead(404).end();
-    const handler = handlers.get(path) ?? createFaultHandler({ bytes: readFileSync(join(folder, path)) });
-    handlers.set(path, handler);
-    handler(request, response);
-  });
-});
-afterEach(async () => {
-  await service?.close();
-  lists.clear();
-  gone.clear();
-  handlers.clear();
-  asked = [];
-});
-afterAll(() => upstream.close());
+    site.handle(request, response);
+  }),
+);
+
+/** Serves a list that changes as the test wants. */
+const setList = (path: string, list: () => string) => handlers.set(path, (_, response) => void response.end(list()));
+const remove = (path: string) => handlers.set(path, (_, response) => void response.writeHead(404).end());
 
 interface RollingList {
   from: number;
@@ -123,27 +91,21 @@ const eager =
   () =>
     rolling(...list)().replace('DURATION:2', 'DURATION:0');
 
+const at = (path: string): Partial<Track> => ({ delivery: 'hls', url: `${site.upstream.origin}/${path}` });
 const live = { isLive: true, durationSeconds: undefined };
 
 /** The address of a live rendition whose list is `a.list`. */
 async function serve(list: () => string, traits: Partial<Track> = {}): Promise<string> {
-  lists.set('a.list', list);
-  const openers = upstream.openers({ refresh: async (resource) => resource });
-  const track = trackOf('f', { delivery: 'hls', url: `${upstream.origin}/a.list`, ...traits });
-  service = await startService(resourceOf([track], live), { f: openers.openSource }, { ...openers });
-  return `${service.url}/api/Stream/Media/${mediaKey('f')}`;
+  setList('a.list', list);
+  const { url } = await site.serve([trackOf('f', { ...at('a.list'), ...traits })], live);
+  return `${url}/api/Stream/Media/${mediaKey('f')}`;
 }
 
 async function servePair(state: RollingList, audio = state): Promise<string> {
-  lists.set('v.list', rolling('video', state));
-  lists.set('s.list', rolling('audio', audio));
-  const { openSource, ...openers } = upstream.openers({ refresh: async (resource) => resource });
-  const tracks = [
-    videoTrack({ delivery: 'hls', url: `${upstream.origin}/v.list` }),
-    audioTrack({ delivery: 'hls', url: `${upstream.origin}/s.list` }),
-  ];
-  service = await startService(resourceOf(tracks, live), { video: openSource, audio: openSource }, openers);
-  return `${service.url}/api/Stream/Media/${combinedKey()}`;
+  setList('v.list', rolling('video', state));
+  setList('s.list', rolling('audio', audio));
+  const { url } = await site.serve([videoTrack(at('v.list')), audioTrack(at('s.list'))], live);
+  return `${url}/api/Stream/Media/${combinedKey()}`;
 }
 
 /** Follows the redirect of a window. */
@@ -164,7 +126,6 @@ async function packetsOf(body: Buffer, side: 'v' | 'a', ...options: string[]): P
   return (await timedPacketsOf(body, side, ...options)).map((packet) => packet.split(' ').at(-1) ?? '');
 }
 
-const file = (path: string) => readFileSync(join(folder, path));
 const joined = (name: string, from: number, to: number) =>
   Buffer.concat([
     file(`${name}.mp4`),
@@ -205,8 +166,8 @@ describe('a window of a live stream of fragmented MP4', () => {
     await follow(`${base}?start=-1`);
     const rest = await sendRequest(url, { headers: { range: 'bytes=20000-' } });
     expect([rest.status, rest.body.equals(whole.body.subarray(20_000))]).toEqual([206, true]);
-    for (const number of [2, 3, 4]) gone.add(`both${number}.m4s`);
-    await service?.close();
+    for (const number of [2, 3, 4]) remove(`both${number}.m4s`);
+    await site.service?.close();
     expect(await statusOf(`${await serve(rolling('both', state))}${new URL(url).search}`)).toBe('404 /problems/gone');
   });
 
@@ -214,13 +175,13 @@ describe('a window of a live stream of fragmented MP4', () => {
     const base = await serve(rolling('both', { from: 0, to: 6 }));
     const url = `${base}?segments=100-105`;
     const before = await sendRequest(url, { method: 'HEAD' });
-    expect([before.status, asked.length]).toEqual([200, 2 + 6]);
+    expect([before.status, site.asked.length]).toEqual([200, 2 + 6]);
     const { headers } = await sendRequest(url);
     const after = await sendRequest(url, { method: 'HEAD' });
     expect([before, after].map((head) => head.headers['content-length'])).toEqual(
       Array.from({ length: 2 }, () => headers['content-length']),
     );
-    expect(asked.length).toBeLessThanOrEqual(2 + 2 * 6);
+    expect(site.asked.length).toBeLessThanOrEqual(2 + 2 * 6);
   });
 
   const PAGE = Buffer.from('<html>Blocked</html>');
@@ -236,14 +197,14 @@ describe('a window of a live stream of fragmented MP4', () => {
     for (const place of [0, 3, 5]) {
       const base = await serve(rolling(name, { from: 0, to: 6 }, { end }));
       const path = `${name}${place}.${end}`;
-      handlers.set(path, createFaultHandler({ bytes: damage(readFileSync(join(folder, path))) }));
+      handlers.set(path, createFaultHandler({ bytes: damage(file(path)) }));
       const outcome = await sendRequest(`${base}?segments=100-105`).then(
         ({ status }) => status,
         () => 'broken',
       );
       expect(['broken', 502], `place ${place}`).toContain(outcome);
       handlers.clear();
-      await service?.close();
+      await site.service?.close();
     }
   });
 
@@ -253,7 +214,7 @@ describe('a window of a live stream of fragmented MP4', () => {
     const base = await serve(() => list);
     const { headers, body } = await sendRequest(`${base}?segments=0-100`);
     expect(headers['content-length']).toBe(String(body.length));
-    expect(asked.length).toBeLessThanOrEqual(2 + 2 * 101);
+    expect(site.asked.length).toBeLessThanOrEqual(2 + 2 * 101);
   });
 
   it('is selected by seconds before now, by the time of day and by numbers, as far as it is held', async () => {
@@ -312,8 +273,8 @@ describe('a window of a live stream of fragmented MP4', () => {
     const { durationSeconds, complaints } = await inspect(body, '.mp4');
     expect([Math.round(durationSeconds), complaints]).toEqual([8, '']);
     expect((await packetsOf(body, 'v')).length).toBe(80);
-    lists.set('a.list', switched('wide'));
-    await service?.close();
+    setList('a.list', switched('wide'));
+    await site.service?.close();
     const changed = await serve(switched('wide'));
     const both = await sendRequest(await follow(`${changed}?start=-999`));
     expect([both.status, both.headers['accept-ranges']]).toEqual([200, 'bytes']);
@@ -345,7 +306,7 @@ describe('a window of a live stream of fragmented MP4', () => {
     expect([clip.status, complaints, streams.map(({ durationSeconds }) => durationSeconds.toFixed(1))]).toEqual([
       ...[200, '', ['3.4', '3.4']],
     ]);
-    expect(service?.sizes.size).toBe(0);
+    expect(site.service?.sizes.size).toBe(0);
   });
 
   it('joins separate video and audio into one file', async () => {
@@ -381,8 +342,8 @@ describe('a window of another kind', () => {
     expect([head.headers['content-length'], head.headers.etag]).toEqual([headers['content-length'], headers.etag]);
     const rest = await sendRequest(url, { headers: { range: 'bytes=5000-' } });
     expect([rest.status, rest.body.equals(body.subarray(5000))]).toEqual([206, true]);
-    for (const number of [3, 4]) gone.add(`ts${number}.ts`);
-    await service?.close();
+    for (const number of [3, 4]) remove(`ts${number}.ts`);
+    await site.service?.close();
     expect(await statusOf(`${await serve(list)}${new URL(url).search}`)).toBe('404 /problems/gone');
   });
 
@@ -391,18 +352,18 @@ describe('a window of another kind', () => {
     const base = await serve(untimed);
     expect(await segmentsOf(`${base}?start=-3`)).toBe('101-102');
     expect(await statusOf(`${base}?start=2026-11-23T20:00:00Z`)).toBe('400 /problems/bad-parameter');
-    await service?.close();
+    await site.service?.close();
     // One time suffices, in any zone, for the segments before it as well.
     const time = '#EXT-X-PROGRAM-DATE-TIME:2026-11-23T22:00:04+02:00\n#EXTINF:2.000,\nboth2';
     const timed = await serve(() => untimed().replace('#EXTINF:2.000,\nboth2', time));
     expect(await segmentsOf(`${timed}?start=2026-11-23T20:00:00Z&end=2026-11-23T20:00:04Z`)).toBe('100-101');
-    await service?.close();
+    await site.service?.close();
     for (const [delivery, isLive] of [
       ['direct', true],
       ['hls', false],
       ['dash', false],
     ] as const) {
-      service = await startService(resourceOf([trackOf('f', { delivery })], { isLive }), {});
+      const service = await startService(resourceOf([trackOf('f', { delivery })], { isLive }), {});
       for (const query of ['start=-5', 'segments=1-2', 'start=2026-11-23T20:00:00Z'])
         expect(await statusOf(`${service.url}/api/Stream/Media/${mediaKey('f')}?${query}`)).toBe(
           '400 /problems/bad-parameter',
@@ -424,18 +385,18 @@ describe('a window of another kind', () => {
 describe('a client that leaves', () => {
   const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
   const stall: Handler = () => undefined;
-  const loadsOf = (file: string) => asked.filter((path) => path === file).length;
+  const loadsOf = (file: string) => site.asked.filter((path) => path === file).length;
   const windowOf = async () => `${await serve(rolling('both', { from: 0, to: 4 }))}?segments=100-103`;
 
   it.each<[string, () => Promise<string>, () => boolean]>([
-    ['before the list', windowOf, () => asked.length > 0],
+    ['before the list', windowOf, () => site.asked.length > 0],
     [
       'while a segment stalls',
       async () => {
         handlers.set('both2.m4s', stall);
         return windowOf();
       },
-      () => asked.includes('both2.m4s'),
+      () => site.asked.includes('both2.m4s'),
     ],
     ['while it waits for segments', () => serve(eager('both', { from: 0, to: 4 })), () => loadsOf('a.list') > 4],
     [
@@ -444,7 +405,7 @@ describe('a client that leaves', () => {
         for (const name of ['video1.m4s', 'audio1.m4s']) handlers.set(name, stall);
         return servePair({ from: 0, to: 4 });
       },
-      () => asked.includes('video1.m4s') && asked.includes('audio1.m4s'),
+      () => site.asked.includes('video1.m4s') && site.asked.includes('audio1.m4s'),
     ],
     [
       'within a window',
@@ -459,10 +420,7 @@ describe('a client that leaves', () => {
   ])('%s leaves no request, process, timer or socket behind', async (name, open, isReached) => {
     const before = timers();
     const url = await open();
-    if (name === 'before the list') {
-      lists.delete('a.list');
-      handlers.set('a.list', stall);
-    }
+    if (name === 'before the list') handlers.set('a.list', stall);
     const client = new AbortController();
     const answer = openResponse(url, { signal: client.signal }).then(
       ({ body }) => body.on('error', () => undefined).resume(),
@@ -471,11 +429,11 @@ describe('a client that leaves', () => {
     await until(isReached);
     client.abort();
     await answer;
-    await until(() => pending.size === 0 && service?.connections() === 0);
+    await until(() => pending.size === 0 && site.service?.connections() === 0);
     await until(async () => (await descendants('ffmpeg')).length === 0);
-    const { length } = asked;
+    const { length } = site.asked;
     await until(() => sockets.size === 0 && timers() <= before);
-    expect(asked.length).toBe(length);
+    expect(site.asked.length).toBe(length);
   });
 });
 
@@ -531,8 +489,7 @@ describe('the HLS presentation of a live stream', () => {
     const encrypt = (name: string, sequence: number) => {
       const iv = Buffer.alloc(16);
       iv.writeUInt32BE(sequence, 12);
-      const cipher = createCipheriv('aes-128-cbc', key, iv);
-      return Buffer.concat([cipher.update(file(name)), cipher.final()]);
+      return encryptAes128(file(name), key, iv);
     };
     for (const number of [0, 1, 2])
       handlers.set(`ts${number}.ts`, createFaultHandler({ bytes: encrypt(`ts${number}.ts`, 100 + number) }));
@@ -549,7 +506,7 @@ describe('the HLS presentation of a live stream', () => {
     const window = await sendRequest(await follow(`${url}?start=-4`));
     expect([window.status, (await packetsOf(window.body, 'v')).length]).toEqual([200, 40]);
     handlers.clear();
-    await service?.close();
+    await site.service?.close();
     const pair = presentation(await servePair({ from: 0, to: 3 }));
     expect((await sendRequest(`${pair}/master.m3u8`)).body.toString()).toMatch(
       /URI="audio\.m3u8"\n.*AUDIO="a"\nvideo\.m3u8\n/,
@@ -573,7 +530,7 @@ describe('a source with its own ways', () => {
     const { durationSeconds, complaints } = await inspect(body, '.mp4');
     expect([Math.round(durationSeconds), complaints]).toEqual([6, '']);
     expect(await packetsOf(body, 'v')).toEqual(await packetsOf(joined('both', 0, 3), 'v'));
-    await service?.close();
+    await site.service?.close();
     // A source that ignores ranges tells the size of a segment, or nothing of it.
     for (const [length, ranges] of [
       [true, 'bytes'],
@@ -585,7 +542,7 @@ describe('a source with its own ways', () => {
       }
       const whole = await sendRequest(await follow(`${await serve(rolling('both', { from: 0, to: 2 }))}?start=-99`));
       expect([whole.headers['accept-ranges'], (await packetsOf(whole.body, 'v')).length]).toEqual([ranges, 40]);
-      await service?.close();
+      await site.service?.close();
     }
   });
 
@@ -594,6 +551,6 @@ describe('a source with its own ways', () => {
     const base = await serve(rolling('both', { from: 0, to: 4 }, { extra }));
     const { status, headers, body } = await sendRequest(await follow(`${base}?start=-99`));
     expect([status, headers['accept-ranges'], (await packetsOf(body, 'v')).length]).toEqual([200, 'bytes', 60]);
-    expect(asked).not.toContain('both1.m4s');
+    expect(site.asked).not.toContain('both1.m4s');
   });
 });

@@ -1,18 +1,14 @@
 import { execFile } from 'node:child_process';
-import { createCipheriv } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Track } from '../../../core/state/resource.ts';
-import { createFaultHandler } from '../../origin/faults.ts';
-import { madeBy } from '../../origin/media.ts';
 import { inspect, probeBody, startSecondsOf, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { rangesOf } from '../../support/seekable.ts';
-import { audioTrack, mediaKey, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
-import { type Handler, startUpstream, type Upstream } from '../source/upstream.ts';
+import { audioTrack, mediaKey, trackOf } from '../fixture.ts';
+import { useFolderSite } from '../folder-site.ts';
 
 const run = promisify(execFile);
 const PICTURE = ['-f', 'lavfi', '-i', 'testsrc=s=64x48:r=25:d=20'];
@@ -37,77 +33,45 @@ const SOUNDS = {
 /** Time stamps of MPEG-TS begin again after 95,443.7 s. */
 const BEFORE_WRAP = ['-output_ts_offset', '95435'];
 
-let folder: string;
-let upstream: Upstream;
-let service: Service | undefined;
-const texts = new Map<string, Buffer>();
-const handlers = new Map<string, Handler>();
-let asked: string[] = [];
-
-beforeAll(async () => {
-  folder = await madeBy([
-    ...Object.entries(SOUNDS).map(([name, sound]) => hls(name, ...PICTURE, ...TONE, ...H264, ...sound)),
-    hls('hevc', ...PICTURE, ...TONE, ...HEVC, ...SOUNDS.aac),
-    hls('open', ...PICTURE, ...TONE, ...H264, '-x264-params', 'open-gop=1:slices=4', ...SOUNDS.aac),
-    hls('wrap', ...PICTURE, ...TONE, ...H264, ...SOUNDS.aac, ...BEFORE_WRAP),
-    hls('wide', ...WIDE, ...TONE, '-t', '6', ...H264, ...SOUNDS.aac),
-    hls('mute', ...PICTURE, ...H264),
-    hls('sound', ...TONE, ...SOUNDS.aac),
-    hls('layer3', ...TONE, ...SOUNDS.mp3),
-    hls('layer2', ...PICTURE, ...TONE, ...H264, '-c:a', 'mp2'),
-    hls('fields', ...PICTURE, ...TONE, ...H264, ...SOUNDS.aac, '-flags', '+ilme+ildct'),
-    segments('many', 'mpegts', 'ts', '1', ...PICTURE, ...TONE, ...H264, '-g', '25', ...SOUNDS.aac),
-    segments('adts', 'adts', 'aac', '4', ...TONE, ...SOUNDS.aac),
-    hls('latm', ...PICTURE, ...TONE, ...H264, ...SOUNDS.aac, '-hls_segment_options', 'mpegts_flags=latm'),
-    segments('short', 'adts', 'aac', '0.4', ...TONE, ...SOUNDS.aac),
-    segments('described', 'mp3', 'mp3', '4', ...TONE, ...SOUNDS.mp3),
-    segments(
-      'frames',
-      'mp3',
-      'mp3',
-      '4',
-      ...TONE,
-      ...SOUNDS.mp3,
-      '-segment_format_options',
-      'write_xing=0:id3v2_version=0',
-    ),
-  ]);
-  upstream = await startUpstream();
-  upstream.use((request, response) => {
-    const path = (request.url ?? '').replace(/^\/|\?.*/g, '');
-    asked.push(path);
-    const handler = handlers.get(path) ?? createFaultHandler({ bytes: texts.get(path) ?? readFileSync(made(path)) });
-    handlers.set(path, handler);
-    handler(request, response);
-  });
-});
-afterEach(async () => {
-  await service?.close();
-  texts.clear();
-  handlers.clear();
-  asked = [];
-});
-afterAll(() => upstream.close());
-
-const made = (path: string) => join(folder, path);
+const site = useFolderSite([
+  ...Object.entries(SOUNDS).map(([name, sound]) => hls(name, ...PICTURE, ...TONE, ...H264, ...sound)),
+  hls('hevc', ...PICTURE, ...TONE, ...HEVC, ...SOUNDS.aac),
+  hls('open', ...PICTURE, ...TONE, ...H264, '-x264-params', 'open-gop=1:slices=4', ...SOUNDS.aac),
+  hls('wrap', ...PICTURE, ...TONE, ...H264, ...SOUNDS.aac, ...BEFORE_WRAP),
+  hls('wide', ...WIDE, ...TONE, '-t', '6', ...H264, ...SOUNDS.aac),
+  hls('mute', ...PICTURE, ...H264),
+  hls('sound', ...TONE, ...SOUNDS.aac),
+  hls('layer3', ...TONE, ...SOUNDS.mp3),
+  hls('layer2', ...PICTURE, ...TONE, ...H264, '-c:a', 'mp2'),
+  hls('fields', ...PICTURE, ...TONE, ...H264, ...SOUNDS.aac, '-flags', '+ilme+ildct'),
+  segments('many', 'mpegts', 'ts', '1', ...PICTURE, ...TONE, ...H264, '-g', '25', ...SOUNDS.aac),
+  segments('adts', 'adts', 'aac', '4', ...TONE, ...SOUNDS.aac),
+  hls('latm', ...PICTURE, ...TONE, ...H264, ...SOUNDS.aac, '-hls_segment_options', 'mpegts_flags=latm'),
+  segments('short', 'adts', 'aac', '0.4', ...TONE, ...SOUNDS.aac),
+  segments('described', 'mp3', 'mp3', '4', ...TONE, ...SOUNDS.mp3),
+  segments(
+    'frames',
+    'mp3',
+    'mp3',
+    '4',
+    ...TONE,
+    ...SOUNDS.mp3,
+    '-segment_format_options',
+    'write_xing=0:id3v2_version=0',
+  ),
+]);
+const { texts, pathOf: made, linesOf } = site;
 
 /** A process without what another one has stored, which asks for a list. */
 async function serve(name: string, create: (traits: Partial<Track>) => Track = (traits) => trackOf('f', traits)) {
-  const track = create({ delivery: 'hls', url: `${upstream.origin}/${name}.m3u8` });
-  const { openSource, ...openers } = upstream.openers({ refresh: async (resource) => resource });
-  const sources = { [track.formatId]: openSource };
-  service = await startService(resourceOf([track], { durationSeconds: 20 }), sources, openers);
-  return `${service.url}/api/Stream/Media/${mediaKey(track.formatId)}`;
+  const track = create(site.listOf(name));
+  const { url } = await site.serve([track], { durationSeconds: 20 });
+  return `${url}/api/Stream/Media/${mediaKey(track.formatId)}`;
 }
 
 const SEGMENTS = [0, 1, 2, 3, 4];
-const segmentOf = (index: number) => readFileSync(made(`aac${index}.ts`));
-const adtsOf = (index: number) => readFileSync(made(`adts${index}.aac`));
-const lines = (name: string) =>
-  readFileSync(made(`${name}.m3u8`), 'utf8')
-    .split('\n')
-    .filter(Boolean);
-
+const segmentOf = (index: number) => site.read(`aac${index}.ts`);
+const adtsOf = (index: number) => site.read(`adts${index}.aac`);
 /** An ID3 tag with the time of packed audio, in 1/90,000 s. */
 function timeTag(ticks: number): Buffer {
   const time = Buffer.alloc(8);
@@ -229,7 +193,7 @@ describe('a complete list of MPEG-TS', () => {
 describe('a list of MPEG-TS', () => {
   it('has the same bytes in every process, in any range', async () => {
     const whole = await sendRequest(await serve('aac'));
-    await service?.close();
+    await site.service?.close();
     const other = await serve('aac');
     for (const [first, last] of rangesOf(whole.body.length, 40)) {
       const { status, body, headers } = await sendRequest(other, { headers: { range: `bytes=${first}-${last}` } });
@@ -241,7 +205,7 @@ describe('a list of MPEG-TS', () => {
   it('begins with time 0, as players show the list, and with every picture', async () => {
     for (const name of ['aac', 'mute', 'open']) {
       const { body } = await sendRequest(await serve(name));
-      await service?.close();
+      await site.service?.close();
       expect([name, await startSecondsOf(body)]).toEqual([name, 0]);
     }
   });
@@ -257,38 +221,9 @@ describe('a list of MPEG-TS', () => {
   });
 
   it('encrypted with AES-128 is decrypted', async () => {
-    const [key, iv] = [Buffer.alloc(16, 7), Buffer.alloc(16, 9)];
-    texts.set('key', key);
-    for (const index of SEGMENTS) {
-      const cipher = createCipheriv('aes-128-cbc', key, iv);
-      texts.set(`secret${index}.ts`, Buffer.concat([cipher.update(segmentOf(index)), cipher.final()]));
-    }
-    const line = `#EXT-X-KEY:METHOD=AES-128,URI="key",IV=0x${iv.toString('hex')}`;
-    const list = lines('aac').map((each) => each.replace(/^aac(\d)/, 'secret$1'));
-    list.splice(
-      list.findIndex((each) => each.startsWith('#EXTINF')),
-      0,
-      line,
-    );
-    texts.set('secret.m3u8', Buffer.from(list.join('\n')));
+    site.encryptList('aac');
     await expectPackets(await expectFile(await serve('secret'), ['h264', 'aac']), 'aac');
   });
-
-  /** A list whose segments are ranges of one file. */
-  const listRanges = (name: string, secondsOf: (told: string, index: number) => string = (told) => told): void => {
-    const parts: Buffer[] = [];
-    const list = lines(name).flatMap((line) => {
-      const [, told = ''] = /^#EXTINF:([\d.]+)/.exec(line) ?? [];
-      if (told) return [`#EXTINF:${secondsOf(told, parts.length)},`];
-      if (!line.startsWith(name)) return [line];
-      const part = readFileSync(made(line));
-      const range = `#EXT-X-BYTERANGE:${part.length}@${Buffer.concat(parts).length}`;
-      parts.push(part);
-      return [range, 'all.ts'];
-    });
-    texts.set('all.ts', Buffer.concat(parts));
-    texts.set('ranges.m3u8', Buffer.from(list.join('\n')));
-  };
 
   // Of the first segment, and of the one that is tried, more is read.
   it.each([
@@ -301,10 +236,10 @@ describe('a list of MPEG-TS', () => {
       27,
     ],
   ])('in byte ranges of one file is known by a request for %s: %s', async (name, _, secondsOf, requests) => {
-    listRanges(name, secondsOf);
+    site.listRanges(name, secondsOf);
     const url = await serve('ranges');
     const head = await sendRequest(url, { method: 'HEAD' });
-    expect([asked.filter((path) => path === 'all.ts').length, head.headers['accept-ranges']]).toEqual([
+    expect([site.asked.filter((path) => path === 'all').length, head.headers['accept-ranges']]).toEqual([
       requests,
       'bytes',
     ]);
@@ -312,8 +247,8 @@ describe('a list of MPEG-TS', () => {
   });
 
   it('with another encoding behind a discontinuity has one timeline and both sample descriptions', async () => {
-    const list = lines('aac').filter((line) => line !== '#EXT-X-ENDLIST');
-    const media = lines('wide').filter((line) => /^#EXTINF|ts$/.test(line));
+    const list = linesOf('aac').filter((line) => line !== '#EXT-X-ENDLIST');
+    const media = linesOf('wide').filter((line) => /^#EXTINF|ts$/.test(line));
     texts.set('mixed.m3u8', Buffer.from([...list, '#EXT-X-DISCONTINUITY', ...media, '#EXT-X-ENDLIST'].join('\n')));
     const body = await expectFile(await serve('mixed'), ['h264', 'aac']);
     const { durationSeconds } = await probeBody(body, '.mp4');
@@ -346,12 +281,12 @@ describe('a list of MPEG-TS', () => {
   it('breaks off where a segment is damaged', async () => {
     const url = await serve('aac');
     const { body } = await sendRequest(url);
-    await service?.close();
+    await site.service?.close();
     const damaged = segmentOf(3);
     // The packets of its second half have no sync bytes.
     damaged.fill(0, Math.ceil(damaged.length / 2 / 188) * 188);
     texts.set('aac3.ts', damaged);
-    handlers.clear();
+    site.handlers.clear();
     const again = await serve('aac');
     const head = await sendRequest(again, { method: 'HEAD' });
     expect(head.headers['content-length']).toBe(String(body.length));

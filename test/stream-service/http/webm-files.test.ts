@@ -1,14 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Track } from '../../../core/state/resource.ts';
 import { createFaultHandler } from '../../origin/faults.ts';
-import { madeBy } from '../../origin/media.ts';
 import { inspect, packetsOf } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { expectSeekable, rangesOf } from '../../support/seekable.ts';
-import { audioTrack, combinedKey, mediaKey, resourceOf, type Service, startService, videoTrack } from '../fixture.ts';
-import { type Handler, startUpstream, type Upstream } from '../source/upstream.ts';
+import { audioTrack, combinedKey, mediaKey, videoTrack } from '../fixture.ts';
+import { useFolderSite } from '../folder-site.ts';
 
 const SECONDS = 20;
 const PICTURE = ['-f', 'lavfi', '-i', `testsrc2=s=320x180:r=25:d=${SECONDS}`];
@@ -17,63 +14,32 @@ const VP9 = ['-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8', '-
 const OPUS = ['-c:a', 'libopus', '-b:a', '64k'];
 const LONG_CLUSTERS = ['-cluster_time_limit', '10000', '-cluster_size_limit', '2000000'];
 
-let folder: string;
-let upstream: Upstream;
-let service: Service | undefined;
-/** Range headers by path. */
-let asked: [path: string, range: string | undefined][] = [];
-/** Made from files of the folder, by path. */
-const changed = new Map<string, Buffer>();
-const handlers = new Map<string, Handler>();
+const site = useFolderSite([
+  [...PICTURE, ...VP9, '-cues_to_front', '1', 'video.webm'],
+  [...TONE, ...OPUS, ...LONG_CLUSTERS, '-cues_to_front', '1', 'audio.webm'],
+  ['-i', 'video.webm', '-c', 'copy', 'tail.webm'],
+  [...TONE, '-c:a', 'aac', '-movflags', '+faststart', 'audio.m4a'],
+  [...PICTURE, '-c:v', 'libx264', '-preset', 'ultrafast', '-movflags', '+faststart', 'video.mp4'],
+  ['-i', 'video.webm', '-i', 'audio.webm', '-c', 'copy', 'both.webm'],
+  ['-i', 'video.webm', '-c', 'copy', '-live', '1', 'live.webm'],
+  ['-i', 'video.webm', '-c', 'copy', '-t', '12', '-cues_to_front', '1', 'other.webm'],
+  [...TONE, '-c:a', 'libvorbis', 'vorbis.webm'],
+]);
+const { texts, pathOf: made, read } = site;
 
-beforeAll(async () => {
-  folder = await madeBy([
-    [...PICTURE, ...VP9, '-cues_to_front', '1', 'video.webm'],
-    [...TONE, ...OPUS, ...LONG_CLUSTERS, '-cues_to_front', '1', 'audio.webm'],
-    ['-i', 'video.webm', '-c', 'copy', 'tail.webm'],
-    [...TONE, '-c:a', 'aac', '-movflags', '+faststart', 'audio.m4a'],
-    [...PICTURE, '-c:v', 'libx264', '-preset', 'ultrafast', '-movflags', '+faststart', 'video.mp4'],
-    ['-i', 'video.webm', '-i', 'audio.webm', '-c', 'copy', 'both.webm'],
-    ['-i', 'video.webm', '-c', 'copy', '-live', '1', 'live.webm'],
-    ['-i', 'video.webm', '-c', 'copy', '-t', '12', '-cues_to_front', '1', 'other.webm'],
-    [...TONE, '-c:a', 'libvorbis', 'vorbis.webm'],
-  ]);
-  upstream = await startUpstream();
-  upstream.use((request, response) => {
-    const path = (request.url ?? '').slice(1);
-    asked.push([path, request.headers.range]);
-    const handler = handlers.get(path) ?? createFaultHandler({ bytes: bytesOf(path) });
-    handlers.set(path, handler);
-    handler(request, response);
-  });
-});
-afterEach(async () => {
-  await service?.close();
-  changed.clear();
-  handlers.clear();
-  asked = [];
-});
-afterAll(() => upstream.close());
-
-const made = (path: string) => join(folder, path);
-const bytesOf = (path: string): Buffer => changed.get(path) ?? readFileSync(made(path));
 const fileOf = (path: string): Partial<Track> => {
   const container = path.split('.')[1] ?? '';
   const codec = { 'vorbis.webm': 'vorbis', 'audio.webm': 'opus', 'audio.m4a': 'mp4a.40.2' }[path];
   return {
-    url: `${upstream.origin}/${path}`,
+    url: `${site.upstream.origin}/${path}`,
     container,
     ...(codec ? { audio: { codec } } : { video: { codec: container === 'mp4' ? 'avc1.42c01f' : 'vp9' } }),
   };
 };
 
 /** Another process, unless the service runs. */
-async function serve(tracks: readonly Track[]): Promise<string> {
-  const { openSource, ...openers } = upstream.openers({ refresh: async (resource) => resource });
-  const sources = Object.fromEntries(tracks.map(({ formatId }) => [formatId, openSource]));
-  service = await startService(resourceOf(tracks, { durationSeconds: SECONDS }), sources, openers);
-  return `${service.url}/api/Stream`;
-}
+const serve = async (tracks: readonly Track[]) =>
+  `${(await site.serve(tracks, { durationSeconds: SECONDS })).url}/api/Stream`;
 
 const rangeOf = (range: string | undefined, size: number): readonly [first: number, last: number] => {
   const [, first, last] = /(\d+)-(\d*)/.exec(range ?? '0-') ?? [];
@@ -105,12 +71,12 @@ describe('a pair with a file of WebM', () => {
 
   it('is read by any process with the same bytes, and known by its header and its cues', async () => {
     const { body, headers } = await sendRequest(await servePair('tail.webm', 'audio.webm'));
-    await service?.close();
-    asked = [];
+    await site.service?.close();
+    site.requests.length = 0;
     const url = await servePair('tail.webm', 'audio.webm');
     const { headers: head } = await sendRequest(url, { method: 'HEAD' });
     expect([head['content-length'], head.etag]).toEqual([String(body.length), headers.etag]);
-    expect(asked.map(([path]) => path).toSorted()).toEqual([...['audio.webm', 'tail.webm', 'tail.webm']]);
+    expect(site.asked.toSorted()).toEqual(['audio.webm', 'tail.webm', 'tail.webm']);
     for (const [first, last] of rangesOf(body.length, 40)) {
       const part = await sendRequest(url, { headers: { range: `bytes=${first}-${last}` } });
       expect([part.status, part.headers.etag]).toEqual([206, headers.etag]);
@@ -121,10 +87,12 @@ describe('a pair with a file of WebM', () => {
   it('requests no byte of its sources twice for a whole read', async () => {
     const url = await servePair('video.webm', 'audio.webm');
     await sendRequest(url, { method: 'HEAD' });
-    asked = [];
+    site.requests.length = 0;
     await sendRequest(url);
     for (const path of ['video.webm', 'audio.webm']) {
-      const ranges = asked.flatMap(([of, range]) => (of === path ? [rangeOf(range, bytesOf(path).length)] : []));
+      const ranges = site.requests.flatMap((sent) =>
+        sent.path === path ? [rangeOf(sent.range, read(path).length)] : [],
+      );
       const covered = ranges.toSorted(([a], [b]) => a - b);
       expect(covered.filter(([first], index) => first <= (covered[index - 1]?.[1] ?? -1))).toEqual([]);
     }
@@ -132,17 +100,18 @@ describe('a pair with a file of WebM', () => {
 
   it('reads at most one place and its sound for a short range', async () => {
     const { body } = await sendRequest(await servePair('video.webm', 'audio.webm'));
-    await service?.close();
-    asked = [];
+    await site.service?.close();
+    site.requests.length = 0;
     const url = await servePair('video.webm', 'audio.webm');
     const first = Math.round(body.length * 0.7);
     await sendRequest(url, { headers: { range: `bytes=${first}-${first + 99}` } });
-    const isHeader = ([, range]: (typeof asked)[number]) => /=0-/.test(range ?? '');
-    for (const requests of [asked.filter(isHeader), asked.filter((request) => !isHeader(request))])
-      expect(requests.map(([path]) => path).toSorted()).toEqual(['audio.webm', 'video.webm']);
-    const bytes = asked.map(([, range]) => {
-      const [, from, to] = /(\d+)-(\d+)/.exec(range ?? '') ?? [];
-      return Number(to) - Number(from) + 1;
+    const { requests } = site;
+    const isHeader = ({ range = '' }: (typeof requests)[number]) => /=0-/.test(range);
+    for (const some of [requests.filter(isHeader), requests.filter((request) => !isHeader(request))])
+      expect(some.map(({ path }) => path).toSorted()).toEqual(['audio.webm', 'video.webm']);
+    const bytes = requests.map(({ path, range }) => {
+      const [from, to] = rangeOf(range, read(path).length);
+      return to - from + 1;
     });
     // Four seconds of video, and ten of audio, of twenty.
     expect(Math.max(...bytes)).toBeLessThan(body.length / 3);
@@ -174,7 +143,7 @@ describe('a file of WebM', () => {
   it('is sent as it is, and its clips as MP4', async () => {
     const url = await serveFile('both.webm');
     const whole = await sendRequest(url);
-    expect(whole.body.equals(bytesOf('both.webm'))).toBe(true);
+    expect(whole.body.equals(read('both.webm'))).toBe(true);
     const { headers, body } = await sendRequest(`${url}?start=5.4&end=9`);
     expect(headers).toMatchObject({ 'content-type': 'video/mp4', 'content-length': String(body.length) });
     const { complaints, codecs, durationSeconds } = await inspect(body, '.mp4');
@@ -195,8 +164,8 @@ describe('a pair with a file of WebM that does not say where its media is', () =
   /** Each cue is followed by its time, its track, and the position of its cluster. */
   const CUE_POSITION = 0xf1;
   const edit = (name: string, change: (bytes: Buffer) => Buffer | undefined) => {
-    const bytes = Buffer.from(bytesOf(name));
-    changed.set('changed.webm', change(bytes) ?? bytes);
+    const bytes = Buffer.from(read(name));
+    texts.set('changed.webm', change(bytes) ?? bytes);
     return servePair('changed.webm', 'audio.m4a');
   };
   /** Behind a cluster that begins with time 0. */
@@ -261,7 +230,7 @@ describe('a pair with a file of WebM that does not say where its media is', () =
   it('breaks where its file changes, and is the other file then', async () => {
     const url = await servePair('video.webm', 'audio.webm');
     const { headers: before } = await sendRequest(url, { method: 'HEAD' });
-    handlers.set('video.webm', createFaultHandler({ bytes: bytesOf('other.webm') }));
+    site.handlers.set('video.webm', createFaultHandler({ bytes: read('other.webm') }));
     await expect(sendRequest(url)).rejects.toThrow();
     const resumed = { range: 'bytes=400000-', 'if-range': before.etag ?? '' };
     const { status, body, headers } = await sendRequest(url, { headers: resumed });

@@ -1,4 +1,3 @@
-import { createCipheriv } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -11,7 +10,8 @@ import {
 } from '../../../packages/source/src/completeness.ts';
 import { runProgram } from '../../support/media-tools.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { bytesOf } from './upstream.ts';
+import { box, ID3, largeBox } from './segmented-fixture.ts';
+import { bytesOf, encryptAes128 } from './upstream.ts';
 
 /** The result of a check of bytes in chunks of a length. */
 function heard(audit: CompletenessCheck, bytes: Buffer, pieces: number): string | undefined {
@@ -91,20 +91,15 @@ describe('createMediaCheck', () => {
   });
 
   it('ignores a malformed index', () => {
-    const box = (type: string, body: Buffer) => {
-      const head = Buffer.alloc(8);
-      head.writeUInt32BE(8 + body.length);
-      head.write(type, 4);
-      return Buffer.concat([head, body]);
-    };
+    const boxOf = (type: string, body: Buffer) => box(type, body.length + 8, body);
     const index = (version: number, count: number, ...sizes: number[]) => {
       const body = Buffer.alloc((version === 1 ? 32 : 24) + sizes.length * 12);
       body[0] = version;
       body.writeUInt16BE(count, version === 1 ? 30 : 22);
       sizes.forEach((size, at) => void body.writeUInt32BE(size, body.length - (sizes.length - at) * 12));
-      return box('sidx', body);
+      return boxOf('sidx', body);
     };
-    const media = Buffer.concat([box('moof', Buffer.alloc(50)), box('mdat', Buffer.alloc(100))]);
+    const media = Buffer.concat([boxOf('moof', Buffer.alloc(50)), boxOf('mdat', Buffer.alloc(100))]);
     for (const version of [0, 1]) {
       expect(missingOf(Buffer.concat([index(version, 2, 100, 66), media]))).toBeUndefined();
       expect(missingOf(Buffer.concat([index(version, 2, 100, 67), media]))).toMatch(/ in its index$/);
@@ -112,8 +107,8 @@ describe('createMediaCheck', () => {
       expect(missingOf(Buffer.concat([index(version, 1, 0x800000a6), media]))).toBeUndefined();
       expect(missingOf(Buffer.concat([index(version, 3, 100, 67), media]))).toBeUndefined();
     }
-    expect(missingOf(Buffer.concat([box('sidx', Buffer.alloc(3)), media]))).toBeUndefined();
-    expect(missingOf(Buffer.concat([box('sidx', Buffer.alloc(200 * 1024, 0xff)), media]))).toBeUndefined();
+    expect(missingOf(Buffer.concat([boxOf('sidx', Buffer.alloc(3)), media]))).toBeUndefined();
+    expect(missingOf(Buffer.concat([boxOf('sidx', Buffer.alloc(200 * 1024, 0xff)), media]))).toBeUndefined();
   });
 
   it('detects a fragment without its mdat', async () => {
@@ -131,23 +126,14 @@ describe('createMediaCheck', () => {
   });
 
   it('accepts a box that extends to the end, and checks one with a 64-bit size', () => {
-    const box = (size: number, type: string, ...rest: Buffer[]) => {
-      const head = Buffer.alloc(8);
-      head.writeUInt32BE(size);
-      head.write(type, 4);
-      return Buffer.concat([head, ...rest]);
-    };
-    const large = Buffer.alloc(8);
-    large.writeBigUInt64BE(116n);
-    expect(missingOf(box(0, 'mdat', Buffer.alloc(50)))).toBeUndefined();
-    expect(missingOf(box(1, 'mdat', large, Buffer.alloc(100)))).toBeUndefined();
-    expect(missingOf(box(1, 'mdat', large, Buffer.alloc(99)))).toBe('ends within a frame');
-    expect(missingOf(box(4, 'mdat', Buffer.alloc(99)))).toBeUndefined();
+    expect(missingOf(box('mdat', 0, Buffer.alloc(50)))).toBeUndefined();
+    expect(missingOf(largeBox('mdat', 116, Buffer.alloc(100)))).toBeUndefined();
+    expect(missingOf(largeBox('mdat', 116, Buffer.alloc(99)))).toBe('ends within a frame');
+    expect(missingOf(box('mdat', 4, Buffer.alloc(99)))).toBeUndefined();
   });
 
   it('detects any truncation of packed AAC, also between frames', async () => {
-    const tag = Buffer.from('ID3\u0004\0\0\0\0\0\u0014', 'latin1');
-    const bytes = Buffer.concat([tag, Buffer.alloc(20), await make('a.aac', ...SOUND, ...AAC, '-f', 'adts')]);
+    const bytes = Buffer.concat([ID3, await make('a.aac', ...SOUND, ...AAC, '-f', 'adts')]);
     expect(missingOf(bytes, { seconds: 4 })).toBeUndefined();
     for (const at of cuts(bytes).filter((at) => at !== 0))
       if (Math.abs(at) > 60) expect(missingOf(cut(bytes, at), { seconds: 4 }), `at ${at}`).toMatch(/./);
@@ -159,10 +145,7 @@ describe('createMediaCheck', () => {
     const key = bytesOf(16, 3);
     const iv = bytesOf(16, 4);
     const plain = await make('c.ts', ...SOUND, ...AAC);
-    const encrypt = (bytes: Buffer) => {
-      const cipher = createCipheriv('aes-128-cbc', key, iv);
-      return Buffer.concat([cipher.update(bytes), cipher.final()]);
-    };
+    const encrypt = (bytes: Buffer) => encryptAes128(bytes, key, iv);
     const bytes = encrypt(plain);
     const options = { seconds: 4, cipher: { key, iv } };
     expect(missingOf(bytes, options)).toBeUndefined();

@@ -5,24 +5,31 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { toStreamProblem } from '../../../core/api/problem.ts';
-import { createFaultHandler, type Fault, type FaultHandler } from '../../origin/faults.ts';
+import { createFaultHandler, type Fault } from '../../origin/faults.ts';
 import { madeBy } from '../../origin/media.ts';
 import {
+  box,
   boxOf,
+  ID3,
   init,
   KEY,
+  KEY_LINE,
+  LISTS,
+  largeBox,
   listed,
+  PNG,
   parts,
   playlist,
   readAll,
   type SiteFile,
+  SOUND,
   same,
   segments,
   statusOf,
   useSegmentedSite,
   whole,
 } from './segmented-fixture.ts';
-import { bytesOf, limitsFor, resourceWith, sha256, trackAt } from './upstream.ts';
+import { bytesOf, encryptAes128, type Handler, limitsFor, resourceWith, sha256, trackAt } from './upstream.ts';
 
 const site = useSegmentedSite();
 
@@ -67,11 +74,6 @@ describe('HLS source faults', () => {
       (source) => readAll(source.readAll()),
       (error: unknown) => toStreamProblem(error).details.status,
     );
-  const encrypt = (bytes: Buffer) => {
-    const cipher = createCipheriv('aes-128-cbc', KEY, Buffer.alloc(16));
-    return Buffer.concat([cipher.update(bytes), cipher.final()]);
-  };
-  const KEY_LINE = '#EXT-X-KEY:METHOD=AES-128,URI="key",IV=0x00000000000000000000000000000000';
 
   it.each<[what: 'playlist' | 'key' | 'first segment', Fault, outcome: string | number]>([
     ['playlist', status(403), 502],
@@ -92,7 +94,7 @@ describe('HLS source faults', () => {
   ])('a %s with %j has the outcome %s', async (what, fault, outcome) => {
     const serve = (name: typeof what, bytes: Buffer) =>
       createFaultHandler({ bytes, ...(name === what && { fault }), etag: null });
-    const [first = init, ...others] = segments.map(encrypt);
+    const [first = init, ...others] = segments.map((bytes) => encryptAes128(bytes, KEY));
     site.serve({
       '/index.m3u8': serve('playlist', Buffer.from(playlist([KEY_LINE, ...listed()]))),
       '/key': serve('key', KEY),
@@ -129,10 +131,7 @@ describe('HLS source faults', () => {
     const other = createFaultHandler({ bytes: bytesOf(bytes.length, 50) });
     const bad = createFaultHandler({ bytes, fault });
     const isChanging = fault.name === 'drop' && fault.after > 0;
-    const changing = Object.assign(
-      (...args: Parameters<FaultHandler>) => (isChanging && count++ > 0 ? other : bad)(...args),
-      { seen: [], renew: () => undefined },
-    );
+    const changing: Handler = (...args) => (isChanging && count++ > 0 ? other : bad)(...args);
     const files = segments.map((bytes, index) => (index === 2 ? changing : bytes));
     site.serve({ '/index.m3u8': () => playlist(listed()), ...parts(files) });
     const source = await site.open({ refresh: same, limits: limitsFor(fault) });
@@ -185,22 +184,17 @@ describe('HLS source faults', () => {
         createFaultHandler({ bytes, etag: null, fault: { name: 'unframed', after: 100_000, times: 1 - index } }),
       );
       let count = 0;
-      const changing = Object.assign((...args: Parameters<FaultHandler>) => (count++ > 0 ? other : cut)?.(...args), {
-        seen: [],
-        renew: () => undefined,
-      });
+      const changing: Handler = (...args) => (count++ > 0 ? other : cut)?.(...args);
       site.serve({ '/index.m3u8': () => playlist(lines), ...parts([media[0] ?? init, changing, media[2] ?? init]) });
       expect(await readAll((await site.open()).readAll())).toBe('broken 502');
       expect(count).toBe(2);
     });
 
     it('retries a segment whose ciphertext was truncated between two blocks', async () => {
-      const cipher = createCipheriv('aes-128-cbc', KEY, Buffer.alloc(16));
-      const bytes = Buffer.concat([cipher.update(media[1] ?? init), cipher.final()]);
-      const key = '#EXT-X-KEY:METHOD=AES-128,URI="key",IV=0x00000000000000000000000000000000';
+      const bytes = encryptAes128(media[1] ?? init, KEY);
       const encrypted = createFaultHandler({ bytes, fault: { name: 'unframed', after: 160_000, times: 2 } });
       site.serve({
-        '/index.m3u8': () => playlist([key, '#EXTINF:4,', '1.ts']),
+        '/index.m3u8': () => playlist([KEY_LINE, '#EXTINF:4,', '1.ts']),
         '/key': createFaultHandler({ bytes: KEY, fault: { name: 'unframed', after: 7, times: 2 } }),
         '/1.ts': encrypted,
       });
@@ -242,34 +236,13 @@ describe('HLS source faults', () => {
 });
 
 describe('damaged segments', async () => {
-  const SOUND = ['-f', 'lavfi', '-i', 'sine=440:r=48000:d=20'];
-  const BOTH = [
-    '-f',
-    'lavfi',
-    '-i',
-    'testsrc=s=64x48:r=10:d=20',
-    ...SOUND,
-    '-c:v',
-    'libx264',
-    '-g',
-    '20',
-    '-c:a',
-    'aac',
-  ];
-  const HLS = ['-f', 'hls', '-hls_time', '4', '-hls_playlist_type', 'vod'];
   const folder = await madeBy([
-    [...BOTH, ...HLS, '-hls_segment_filename', 'ts%d.ts', 'ts.m3u8'],
-    [...BOTH, ...HLS, '-hls_segment_type', 'fmp4', '-hls_segment_filename', 'fmp4%d.ts', 'fmp4.m3u8'],
+    ...LISTS,
     [...SOUND, '-c:a', 'aac', '-f', 'segment', '-segment_format', 'adts', '-segment_time', '4', 'adts%d.ts'],
     [...SOUND, '-c:a', 'libmp3lame', '-f', 'segment', '-segment_format', 'mp3', '-segment_time', '4', 'mp3%d.ts'],
     [...SOUND, '-c:a', 'ac3', '-f', 'segment', '-segment_format', 'ac3', '-segment_time', '4', 'ac3%d.ts'],
   ]);
   const read = (name: string) => readFile(join(folder, name));
-  const encrypt = (bytes: Buffer) => {
-    const cipher = createCipheriv('aes-128-cbc', KEY, Buffer.alloc(16));
-    return Buffer.concat([cipher.update(bytes), cipher.final()]);
-  };
-  const KEY_LINE = '#EXT-X-KEY:METHOD=AES-128,URI="key",IV=0x00000000000000000000000000000000';
   const lines = [0, 1, 2, 3, 4].flatMap((n) => ['#EXTINF:4.000,', `${n}.ts`]);
   const damages: Record<string, (bytes: Buffer) => Buffer> = {
     'a page': () => Buffer.from(`<!DOCTYPE html><title>Blocked</title>${'<p>No.</p>'.repeat(2000)}`),
@@ -287,7 +260,7 @@ describe('damaged segments', async () => {
     const isEncrypted = kind.startsWith('encrypted');
     const name = kind.replace('encrypted ', '');
     const plain = await Promise.all([0, 1, 2, 3, 4].map((index) => read(`${name}${index}.ts`)));
-    const files = plain.map((bytes) => (isEncrypted ? encrypt(bytes) : bytes)).map(change);
+    const files = plain.map((bytes) => (isEncrypted ? encryptAes128(bytes, KEY) : bytes)).map(change);
     const first = name === 'fmp4' ? [await read('init.mp4')] : [];
     const map = name === 'fmp4' ? ['#EXT-X-MAP:URI="init.mp4"'] : [];
     site.serve({
@@ -314,40 +287,23 @@ describe('damaged segments', async () => {
     const whole = await serve(kind, (bytes) => {
       let isFirst = true;
       const handlers = [page, bytes].map((body) => createFaultHandler({ bytes: body }));
-      const handle = (...args: Parameters<FaultHandler>) => {
+      return (...args: Parameters<Handler>) => {
         handlers[Number(!isFirst)]?.(...args);
         isFirst = false;
       };
-      return Object.assign(handle, { seen: [], renew: () => undefined });
     });
     expect(await outcome()).toBe(whole);
   });
 
-  const PNG = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), bytesOf(1500, 8)]);
-  const ID3 = Buffer.concat([Buffer.from('ID3\u0004\0\0\0\0\0\u0014', 'latin1'), Buffer.alloc(20)]);
-  const largeBox = (type: string, body: Buffer) => {
-    const head = Buffer.alloc(16);
-    head.writeUInt32BE(1);
-    head.write(type, 4);
-    head.writeBigUInt64BE(BigInt(16 + body.length), 8);
-    return Buffer.concat([head, body]);
-  };
-  const box = (type: string, size: number, body: Buffer = Buffer.alloc(0)) => {
-    const head = Buffer.alloc(8);
-    head.writeUInt32BE(size);
-    head.write(type, 4);
-    return Buffer.concat([head, body]);
-  };
-  const inChunks = (bytes: Buffer, chunkBytes: number): FaultHandler => {
-    const send = async (_: unknown, response: Parameters<FaultHandler>[1]) => {
+  const inChunks =
+    (bytes: Buffer, chunkBytes: number): Handler =>
+    async (_, response) => {
       for (let at = 0; at < bytes.length; at += chunkBytes) {
         await new Promise<void>((written) => response.write(bytes.subarray(at, at + chunkBytes), () => written()));
         await setImmediate();
       }
       response.end();
     };
-    return Object.assign(send, { seen: [], renew: () => undefined });
-  };
   const mdatOf = (bytes: Buffer) => bytes.indexOf('mdat', 0, 'latin1') - 4;
   it.each<[string, string, (bytes: Buffer, index: number) => Buffer]>([
     ['ts', 'behind ID3', (bytes) => Buffer.concat([ID3, bytes])],
@@ -363,7 +319,11 @@ describe('damaged segments', async () => {
     [
       'fmp4',
       'with a 64-bit size',
-      (bytes) => Buffer.concat([bytes.subarray(0, mdatOf(bytes)), largeBox('mdat', bytes.subarray(mdatOf(bytes) + 8))]),
+      (bytes) =>
+        Buffer.concat([
+          bytes.subarray(0, mdatOf(bytes)),
+          largeBox('mdat', bytes.length - mdatOf(bytes) + 8, bytes.subarray(mdatOf(bytes) + 8)),
+        ]),
     ],
     [
       'fmp4',
@@ -394,7 +354,7 @@ describe('damaged segments', async () => {
     const plain = await Promise.all([0, 1, 2, 3, 4].map((index) => read(`ts${index}.ts`)));
     await serve(kind, (_, index) => {
       const bytes = Buffer.concat([PNG, plain[index] ?? PNG]);
-      const file = isEncrypted ? encrypt(bytes) : bytes;
+      const file = isEncrypted ? encryptAes128(bytes, KEY) : bytes;
       return chunks === 1 ? file : inChunks(file, Math.ceil(file.length / chunks));
     });
     expect(await outcome()).toBe(sha256(Buffer.concat(plain)));
@@ -409,7 +369,7 @@ describe('HLS source of a probed host', () => {
   const refusing = (bytes: Buffer) => createFaultHandler({ bytes, fault: { name: 'status', status: 403, times: 99 } });
   const limited = segments.map((bytes, index) => (index < 2 ? bytes : refusing(bytes)));
   const fresh = () => vi.fn(async () => resourceWith(trackAt(`${site.origin}/fresh.m3u8`, { delivery: 'hls' })));
-  const inFolder = (folder: string, files: readonly (Buffer | FaultHandler)[]) =>
+  const inFolder = (folder: string, files: readonly (Buffer | Handler)[]) =>
     Object.fromEntries(files.map((file, index) => [`/${folder}${index}.ts`, file]));
 
   it('opens with a fresh list when a segment after the first minute is refused', async () => {

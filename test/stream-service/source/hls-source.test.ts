@@ -1,11 +1,11 @@
-import { createCipheriv } from 'node:crypto';
 import type { SegmentOverrides } from '@reelay/source/track';
 import { describe, expect, it } from 'vitest';
-import { createFaultHandler, type FaultHandler } from '../../origin/faults.ts';
+import { createFaultHandler } from '../../origin/faults.ts';
 import {
   boxOf,
   init,
   KEY,
+  KEY_LINE,
   listed,
   parts,
   playlist,
@@ -15,7 +15,7 @@ import {
   useSegmentedSite,
   whole,
 } from './segmented-fixture.ts';
-import { sha256 } from './upstream.ts';
+import { encryptAes128, type Handler, sha256 } from './upstream.ts';
 
 const site = useSegmentedSite();
 
@@ -70,10 +70,7 @@ describe('HLS source', () => {
       iv.writeUInt32BE(number, 12);
       return iv;
     };
-    const encrypt = (bytes: Buffer, iv: Buffer) => {
-      const cipher = createCipheriv('aes-128-cbc', KEY, iv);
-      return Buffer.concat([cipher.update(bytes), cipher.final()]);
-    };
+    const encrypt = (bytes: Buffer, iv: Buffer) => encryptAes128(bytes, KEY, iv);
     const [a, b, c, d] = segments as [Buffer, Buffer, Buffer, Buffer];
     const asked = site.serve({
       '/index.m3u8': () =>
@@ -95,10 +92,7 @@ describe('HLS source', () => {
 
   it('requests segments and keys as the track says in place of the playlist', async () => {
     const iv = 'a0a1a2a3a4a5a6a7a8a9aaabacadaeaf';
-    const encrypted = segments.map((bytes) => {
-      const cipher = createCipheriv('aes-128-cbc', KEY, Buffer.from(iv, 'hex'));
-      return Buffer.concat([cipher.update(bytes), cipher.final()]);
-    });
+    const encrypted = segments.map((bytes) => encryptAes128(bytes, KEY, Buffer.from(iv, 'hex')));
     const files = Object.fromEntries(encrypted.map((bytes, index) => [`/${index}.ts?old=1&token=new`, bytes]));
     const lines = listed().map((line) => line.replace('.ts', '.ts?token=old&old=1'));
     const asked = site.serve({
@@ -140,11 +134,11 @@ describe('HLS source', () => {
 
   it('reads by bounded ranges when the source requires a Range header', async () => {
     const strict = (bytes: Buffer) => createFaultHandler({ bytes, fault: { name: 'strict', largest: 64 * 1024 } });
-    const cipher = createCipheriv('aes-128-cbc', KEY, Buffer.alloc(16));
-    const last = Buffer.concat([cipher.update(segments[3] ?? init), cipher.final()]);
-    const key = '#EXT-X-KEY:METHOD=AES-128,URI="key",IV=0x00000000000000000000000000000000';
+    const last = encryptAes128(segments[3] ?? init, KEY);
     const files = [...segments.slice(0, 3), last].map(strict);
-    const list = strict(Buffer.from(playlist(['#EXT-X-MAP:URI="init.mp4"', ...listed(0, 3), key, ...listed(3, 4)])));
+    const list = strict(
+      Buffer.from(playlist(['#EXT-X-MAP:URI="init.mp4"', ...listed(0, 3), KEY_LINE, ...listed(3, 4)])),
+    );
     site.serve({ '/index.m3u8': list, '/init.mp4': strict(init), '/key': strict(KEY), ...parts(files) });
     const limits = { chunkBytes: 256 * 1024, minChunkBytes: 32 * 1024 };
     expect(await readAll((await site.open({ limits })).readAll())).toBe(sha256(Buffer.concat([init, ...segments])));
@@ -157,11 +151,8 @@ describe('HLS source', () => {
   it.each([400, 403, 405, 416])('retries with a Range header after %d', async (status) => {
     const files = segments.map((bytes) => {
       const good = createFaultHandler({ bytes });
-      return Object.assign(
-        (...[request, response]: Parameters<FaultHandler>) =>
-          request.headers.range ? good(request, response) : void response.writeHead(status).end(),
-        { seen: [], renew: () => undefined },
-      );
+      return (...[request, response]: Parameters<Handler>) =>
+        request.headers.range ? good(request, response) : void response.writeHead(status).end();
     });
     site.serve({ '/index.m3u8': () => playlist(listed()), ...parts(files) });
     expect(await readAll((await site.open()).readAll())).toBe(whole);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createCipheriv, createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -118,3 +118,9 @@ export function bytesOf(length: number, seed = 1): Buffer {
 }
 
 export const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+/** As the segments of HLS are encrypted. */
+export function encryptAes128(bytes: Buffer, key: Buffer, iv: Buffer = Buffer.alloc(16)): Buffer {
+  const cipher = createCipheriv('aes-128-cbc', key, iv);
+  return Buffer.concat([cipher.update(bytes), cipher.final()]);
+}

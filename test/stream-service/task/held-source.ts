@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import { writeFileHead } from '../../origin/respond.ts';
 import { listen } from '../../support/listen.ts';
 
 const BLOCK = Buffer.from(Array.from({ length: 1024 }, (_, index) => index % 251));
@@ -22,17 +23,9 @@ export async function startHeldSource(bytes = 4 * 2 ** 20, heldAt = 2 ** 20): Pr
   const released = Promise.withResolvers<void>();
   const server = createServer(async (request, response) => {
     if (request.url === '/expired') return void response.writeHead(403).end();
-    const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '') ?? [];
-    const first = Number(from ?? 0);
-    const last = Math.min(to ? Number(to) : bytes - 1, bytes - 1);
-    response.writeHead(from === undefined ? 200 : 206, {
-      'content-type': 'video/mp4',
-      'accept-ranges': 'bytes',
-      etag: '"held"',
-      'content-length': last - first + 1,
-      ...(from !== undefined && { 'content-range': `bytes ${first}-${last}/${bytes}` }),
-    });
-    if (request.method === 'HEAD') return void response.end();
+    const range = writeFileHead(request, response, bytes, { 'content-type': 'video/mp4', etag: '"held"' });
+    if (!range) return;
+    const { first, last } = range;
     response.write(content.subarray(first, Math.min(heldAt, last + 1)));
     if (last < heldAt) return void response.end();
     await released.promise;

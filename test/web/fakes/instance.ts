@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { buildPage } from '../../../local/page/build-page.ts';
 import headers from '../../../web/security-headers.json' with { type: 'json' };
 import { ensureMedia } from '../../origin/media.ts';
+import { writeFileHead } from '../../origin/respond.ts';
 import { DETAILS, PLAYLIST_COUNTS, REFUSALS, RESOURCES, SEGMENTS } from './resources.ts';
 
 export type Health = 'healthy' | 'maintenance';
@@ -123,24 +124,14 @@ const ZEROS = Buffer.alloc(400_000);
 /** The clip for players, zeros for downloads. Keys that start with `low` respond 404. */
 function stream(request: IncomingMessage, response: ServerResponse, pathname: string, clip: Buffer) {
   const key = pathname.split('/').at(-1) ?? '';
-  const asked = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '');
   if (key.startsWith('low')) {
     sendJson(response, 404, { status: 404, title: 'Resource Not Found' });
     return;
   }
   const isPlayed = /^(?:audio|video)$/.test(request.headers['sec-fetch-dest'] ?? '') && /^(?:whole|aac)/.test(key);
   const body = isPlayed ? clip : ZEROS;
-  const size = body.length;
-  const first = Number(asked?.[1] ?? 0);
-  const end = asked?.[2] ? Number(asked[2]) + 1 : size;
-  response.writeHead(asked ? 206 : 200, {
-    'content-type': 'video/mp4',
-    'content-length': end - first,
-    'accept-ranges': 'bytes',
-    etag: '"one"',
-    ...(asked && { 'content-range': `bytes ${first}-${end - 1}/${size}` }),
-  });
-  response.end(request.method === 'HEAD' ? undefined : body.subarray(first, end));
+  const range = writeFileHead(request, response, body.length, { 'content-type': 'video/mp4', etag: '"one"' });
+  if (range) response.end(body.subarray(range.first, range.last + 1));
 }
 
 /** A generated landscape, its colours from the name; square for music. */

@@ -54,15 +54,14 @@ describe('createResolveLimits', () => {
 
 describe('resolve', () => {
   it('frees everything when a client that sent 262 links disconnects', async () => {
-    const { resolve, workers } = createFixture();
+    const { resolve, untilPending, workers } = createFixture();
     const leaving = new AbortController();
     const links = Array.from({ length: 262 }, (_, page) =>
       resolve(`https://slow.example/${page}`, { client: 'a', signal: leaving.signal }).catch((error: Error) => error),
     );
-    await expect.poll(() => workers[0]?.pending.length).toBe(4);
+    await untilPending(4);
     const other = resolve(PAGE, { client: 'b' });
-    await expect.poll(() => workers[0]?.pending.length).toBe(5);
-    workers[0]?.pending[4]?.answer(item('1'));
+    (await untilPending(5))[4]?.answer(item('1'));
     await other;
     leaving.abort(new Error('left'));
     const failures = await Promise.all(links);
@@ -76,10 +75,9 @@ describe('resolve', () => {
   });
 
   it('answers a stored link while the links of its client wait', async () => {
-    const { resolve, workers } = createFixture(undefined, { maxResolvesPerClient: 1 });
+    const { resolve, untilPending } = createFixture(undefined, { maxResolvesPerClient: 1 });
     const first = resolve(PAGE, { client: 'a' });
-    await expect.poll(() => workers[0]?.pending.length).toBe(1);
-    workers[0]?.pending[0]?.answer(item('1'));
+    (await untilPending())[0]?.answer(item('1'));
     await first;
     const leaving = new AbortController();
     const slow = resolve('https://slow.example/', { client: 'a', signal: leaving.signal });
@@ -90,32 +88,30 @@ describe('resolve', () => {
   });
 
   it('gives a link to another client although its first client waits', async () => {
-    const { resolve, workers } = createFixture(undefined, { maxResolvesPerClient: 1 });
+    const { resolve, untilPending } = createFixture(undefined, { maxResolvesPerClient: 1 });
     const leaving = new AbortController();
     const links = ['https://slow.example/', PAGE].map((url) =>
       resolve(url, { client: 'a', signal: leaving.signal }).catch(() => undefined),
     );
-    await expect.poll(() => workers[0]?.pending.length).toBe(1);
+    await untilPending();
     const other = resolve(PAGE, { client: 'b' });
-    await expect.poll(() => workers[0]?.pending.length).toBe(2);
-    workers[0]?.pending[1]?.answer(item('1'));
+    (await untilPending(2))[1]?.answer(item('1'));
     expect(await other).toMatchObject({ type: 'Media' });
     leaving.abort(new Error('left'));
     await Promise.all(links);
   });
 
   it('gives the 256 clients of an IPv6 network four times what one client may', async () => {
-    const { resolve, workers } = createFixture(undefined, { maxResolvesPerClient: 1 });
+    const { resolve, untilPending } = createFixture(undefined, { maxResolvesPerClient: 1 });
     const leaving = new AbortController();
     const links = Array.from({ length: 256 }, (_, index) => {
       const client = clientOf(`2001:db8:1:${index.toString(16)}00::1`);
       const url = `https://slow.example/${index}`;
       return resolve(url, { client, signal: leaving.signal }).catch((error: Error) => error);
     });
-    await expect.poll(() => workers[0]?.pending.length).toBe(4);
+    await untilPending(4);
     const other = resolve(PAGE, { client: clientOf('2001:db8:2::1') });
-    await expect.poll(() => workers[0]?.pending.length).toBe(5);
-    workers[0]?.pending[4]?.answer(item('1'));
+    (await untilPending(5))[4]?.answer(item('1'));
     await other;
     leaving.abort(new Error('left'));
     const failures = await Promise.all(links);

@@ -67,15 +67,21 @@ export const samples: fc.Arbitrary<readonly GeneratedSample[]> = fc
     }));
   });
 
-/** The header of the first track of a kind of a real file, for generated samples. */
-export function readTemplate(path: string, kind: 'vide' | 'soun', timescale: number): TrackHeader {
-  const file = readFileSync(path);
+/** The header of the first track of a kind. */
+export function headerOf(file: Buffer, kind: 'vide' | 'soun'): TrackHeader {
   const moov = [...parseBoxes(file)].find(({ type }) => type === 'moov');
-  if (!moov) throw new Error(`${path} has no moov`);
-  return { ...parseTrackHeader(indexMovie(file.subarray(moov.content, moov.end)), kind), timescale, edits: [] };
+  if (!moov) throw new Error('The file has no moov');
+  return parseTrackHeader(indexMovie(file.subarray(moov.content, moov.end)), kind);
 }
 
-const FILE_TYPE = box('ftyp', Buffer.from('isom\0\0\x02\0isommp41', 'latin1'));
+/** That of a real file, for generated samples. */
+export const readTemplate = (path: string, kind: 'vide' | 'soun', timescale: number): TrackHeader => ({
+  ...headerOf(readFileSync(path), kind),
+  timescale,
+  edits: [],
+});
+
+export const FILE_TYPE = box('ftyp', Buffer.from('isom\0\0\x02\0isommp41', 'latin1'));
 
 /** A file with these samples. */
 export function generateFile(header: TrackHeader, all: readonly GeneratedSample[], how: Arrangement): Buffer {

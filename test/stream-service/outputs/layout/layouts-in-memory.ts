@@ -1,4 +1,6 @@
 import { buffer } from 'node:stream/consumers';
+import fc from 'fast-check';
+import { expect } from 'vitest';
 import { createLayout } from '../../../../packages/seekable-media/src/virtual-mp4/create-layout.ts';
 import type { Layout } from '../../../../packages/seekable-media/src/virtual-mp4/layout.ts';
 import { ByteReader, type SizedFile } from '../../../../stream-service/outputs/byte-reader.ts';
@@ -23,3 +25,15 @@ export const read = (layout: Layout, files: readonly SizedFile[], first: number,
 /** Opens readers of files in memory. */
 export const openOf = (files: readonly SizedFile[]) => async (source: number) =>
   new ByteReader(files[source] as SizedFile);
+
+/** Bytes that are written over some of a file. @param place where */
+export const manglings = (place: fc.Arbitrary<number>) =>
+  fc.array(fc.tuple(place, fc.oneof(fc.constantFrom(0, 255), fc.nat(255))), { minLength: 1, maxLength: 8 });
+
+/** Expects that the beginning of a layout is read to its end, or fails. */
+export async function expectWholeOrError(layout: Layout, files: readonly SizedFile[]): Promise<void> {
+  const last = Math.min(layout.size, 300_000) - 1;
+  const got = await read(layout, files, 0, last).catch((error: unknown) => error);
+  if (Buffer.isBuffer(got)) expect(got.length).toBe(last + 1);
+  else expect(got).toBeInstanceOf(Error);
+}

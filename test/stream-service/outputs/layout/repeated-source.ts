@@ -1,20 +1,11 @@
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
-import {
-  box,
-  boxHeader,
-  fullBox,
-  indexMovie,
-  parseBoxes,
-  u32,
-  u64,
-} from '../../../../packages/seekable-media/src/isobmff/boxes.ts';
+import { boxHeader, fullBox, u32, u64 } from '../../../../packages/seekable-media/src/isobmff/boxes.ts';
 import { writeMovie } from '../../../../packages/seekable-media/src/isobmff/movie-header.ts';
 import { parseSampleTable } from '../../../../packages/seekable-media/src/isobmff/sample-table.ts';
-import { parseTrackHeader } from '../../../../packages/seekable-media/src/isobmff/track-header.ts';
 import type { SizedFile } from '../../../../stream-service/outputs/byte-reader.ts';
+import { FILE_TYPE, headerOf } from './generated-source.ts';
 
-const FILE_TYPE = box('ftyp', Buffer.from('isom\0\0\x02\0isommp41', 'latin1'));
 const CHUNK_BYTES = 256 * 1024;
 
 export interface RepeatOptions {
@@ -26,9 +17,7 @@ export interface RepeatOptions {
 
 /** A progressive file that repeats the samples of another one: any size, computed while it is read. */
 export function repeatSamples(file: Buffer, { kind, times, isMovieLast = false }: RepeatOptions) {
-  const moov = [...parseBoxes(file)].find(({ type }) => type === 'moov');
-  if (!moov) throw new Error('The file has no moov');
-  const header = parseTrackHeader(indexMovie(file.subarray(moov.content, moov.end)), kind);
+  const header = headerOf(file, kind);
   const sample = parseSampleTable(header.sampleTable).cursor();
   const samples: { size: number; duration: number; composition: number; isSync: boolean }[] = [];
   const parts: Buffer[] = [];

@@ -13,7 +13,7 @@ import { probe } from '../../../support/media-tools.ts';
 import { sendRequest } from '../../../support/request.ts';
 import { expectSeekable } from '../../../support/seekable.ts';
 import { answerSegments, segmentOf, startSegmentsService, VIDEO_ID } from '../../../support/segments-service.ts';
-import { resourceOf, startService, trackOf } from '../../fixture.ts';
+import { resourceOf, startService, tableOf, trackOf } from '../../fixture.ts';
 import { fileSource } from '../encode/mp3/fixture.ts';
 import { AUDIO_RATE, decode, type Files, fetchClip, heardSamples, once, startMedia } from './clip-fixture.ts';
 import { usePairMedia } from './pair-fixture.ts';
@@ -400,12 +400,7 @@ async function createHosts(answer: Parameters<typeof startSegmentsService>[0]) {
   const { url, host, paths } = await startSegmentsService(answer);
   const egress = createEgress({ allow: [host] });
   onTestFinished(egress.close);
-  const attachments = new Map<string, Buffer>();
-  const state: SegmentsOptions['state'] = {
-    getAttachment: async (id, name) => attachments.get(id + name),
-    putAttachment: async (id, name, bytes) =>
-      attachments.get(id + name) ?? attachments.set(id + name, bytes).get(id + name) ?? bytes,
-  };
+  const state = tableOf(new Map());
   const createHost = (options: Partial<SegmentsOptions>) =>
     createSegments({ sponsorblockUrl: url, request: egress.request, log: silentLog, state, ...options });
   return { paths, createHost, resource: resourceOf([trackOf('mp4')], { origin }) };

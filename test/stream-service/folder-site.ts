@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
+import type { Track } from '../../core/state/resource.ts';
+import type { OpenSourceOptions } from '../../stream-service/source/open-source.ts';
+import { createFaultHandler } from '../origin/faults.ts';
+import { madeBy } from '../origin/media.ts';
+import { resourceOf, type Service, type ServiceFixtureOptions, startService } from './fixture.ts';
+import { encryptAes128, type Handler, startUpstream, type Upstream } from './source/upstream.ts';
+
+/** Serves the files that FFmpeg makes to the tests of one file. Each test begins with all of them as they are. */
+export function useFolderSite(...made: Parameters<typeof madeBy>) {
+  let folder: string;
+  let upstream: Upstream;
+  let service: Service | undefined;
+  /** Served in place of files, or besides them, by path. */
+  const texts = new Map<string, Buffer>();
+  /** How paths are served. @default as files */
+  const handlers = new Map<string, Handler>();
+  const requests: { readonly path: string; readonly range: string | undefined }[] = [];
+  const pathOf = (path: string) => join(folder, path);
+  const read = (path: string): Buffer => texts.get(path) ?? readFileSync(pathOf(path));
+  /** Of a list. */
+  const linesOf = (name: string) => read(`${name}.m3u8`).toString().split('\n').filter(Boolean);
+  const handle: Handler = (request, response) => {
+    const path = (request.url ?? '').replace(/^\/|\?.*/g, '');
+    requests.push({ path, range: request.headers.range });
+    const handler = handlers.get(path) ?? createFaultHandler({ bytes: read(path) });
+    handlers.set(path, handler);
+    handler(request, response);
+  };
+
+  beforeAll(async () => {
+    folder = await madeBy(...made);
+    upstream = await startUpstream();
+    upstream.use(handle);
+  });
+  // The services of the test before are closed.
+  beforeEach(() => {
+    texts.clear();
+    handlers.clear();
+    requests.length = 0;
+  });
+  afterAll(() => upstream.close());
+
+  return {
+    texts,
+    handlers,
+    requests,
+    handle,
+    pathOf,
+    read,
+    linesOf,
+
+    /** Serves the media of a list with AES-128 as the list `secret`. */
+    encryptList(name: string): void {
+      const [key, iv] = [Buffer.alloc(16, 7), Buffer.alloc(16, 9)];
+      const list = linesOf(name).map((line) => {
+        if (!line.startsWith(name)) return line;
+        texts.set(`secret-${line}`, encryptAes128(read(line), key, iv));
+        return `secret-${line}`;
+      });
+      const first = list.findIndex((line) => line.startsWith('#EXTINF'));
+      list.splice(first, 0, `#EXT-X-KEY:METHOD=AES-128,URI="key",IV=0x${iv.toString('hex')}`);
+      texts.set('key', key);
+      texts.set('secret.m3u8', Buffer.from(list.join('\n')));
+    },
+
+    /** Serves the media of a list from the file `all`, as the list `ranges`. */
+    listRanges(name: string, secondsOf: (told: string, index: number) => string = (told) => told): void {
+      const parts: Buffer[] = [];
+      const list = linesOf(name).flatMap((line) => {
+        const [, told = ''] = /^#EXTINF:([\d.]+)/.exec(line) ?? [];
+        if (told) return [`#EXTINF:${secondsOf(told, parts.length)},`];
+        if (!line.startsWith(name)) return [line];
+        const part = read(line);
+        const range = `#EXT-X-BYTERANGE:${part.length}@${Buffer.concat(parts).length}`;
+        parts.push(part);
+        return [range, 'all'];
+      });
+      texts.set('all', Buffer.concat(parts));
+      texts.set('ranges.m3u8', Buffer.from(list.join('\n')));
+    },
+
+    get upstream() {
+      return upstream;
+    },
+    get folder() {
+      return folder;
+    },
+    /** The last one that was started. */
+    get service() {
+      return service;
+    },
+    /** The paths that were requested. */
+    get asked() {
+      return requests.map(({ path }) => path);
+    },
+    listOf: (name: string): Partial<Track> => ({ delivery: 'hls', url: `${upstream.origin}/${name}.m3u8` }),
+
+    /** Another process, with the tracks as those of one resource. */
+    async serve(
+      tracks: readonly Track[],
+      traits: Parameters<typeof resourceOf>[1] = {},
+      options: Partial<OpenSourceOptions> = {},
+      more: ServiceFixtureOptions = {},
+    ): Promise<Service> {
+      const { openSource, ...openers } = upstream.openers({ refresh: async (resource) => resource, ...options });
+      const sources = Object.fromEntries(tracks.map(({ formatId }) => [formatId, openSource]));
+      service = await startService(resourceOf(tracks, traits), sources, { ...openers, ...more });
+      return service;
+    },
+  };
+}
