@@ -41,24 +41,22 @@ export type StandaloneCase = () => AsyncIterable<Figure>;
 /** Starts the origin, the service and its rivals, each in its own process. @throws after closing those started */
 export async function startBench(): Promise<Bench> {
   const sizes = await makeMedia();
-  const started: Pick<Server, 'close'>[] = [];
-  const keep = <T extends Pick<Server, 'close'>>(server: T): T => {
-    started.unshift(server);
-    return server;
-  };
-  const close = async () => {
-    for (const server of started.splice(0)) await server.close();
-  };
-  try {
-    return { ...(await startAll(keep)), sizes, close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  await using started = new AsyncDisposableStack();
+  const parts = await startAll(keptIn(started));
+  const running = started.move();
+  return { ...parts, sizes, close: () => running.disposeAsync() };
 }
 
+/** Registers servers to be closed, the last one first. */
+export const keptIn =
+  (stack: AsyncDisposableStack) =>
+  <T extends Pick<Server, 'close'>>(server: T): T => {
+    stack.defer(server.close);
+    return server;
+  };
+
 /** @param keep registers a server to be closed */
-async function startAll(keep: <T extends Pick<Server, 'close'>>(server: T) => T) {
+async function startAll(keep: ReturnType<typeof keptIn>) {
   const origin = keep(await startBenchOrigin());
   const nginx = keep(await startNginxProxy(origin, false));
   const tunedNginx = keep(await startNginxProxy(origin, true));

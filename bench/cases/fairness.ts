@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readSettings } from '../../core/config/settings.ts';
 import { freePort } from '../../test/support/free-port.ts';
-import { type StandaloneCase, startReelay } from '../bench.ts';
+import { keptIn, type StandaloneCase, startReelay } from '../bench.ts';
 import { ATTACKS, busySeconds, divideCores, moveTo, rawGet, resolvedPath } from '../fairness/index.ts';
 import { median, seconds } from '../figures.ts';
 import { MEDIA_DIR, makeMedia } from '../media.ts';
@@ -84,53 +84,43 @@ export const fairness: StandaloneCase = async function* () {
 /** The service, and everything around it on other cores. */
 async function startParts() {
   const cores = divideCores();
-  const moveBack = moveTo(cores.clients);
-  const started: Pick<Server, 'close'>[] = [];
-  const keep = <T extends Pick<Server, 'close'>>(server: T): T => {
-    started.unshift(server);
-    return server;
-  };
-  const close = async () => {
-    for (const server of started) await server.close();
-    moveBack();
-  };
-  try {
-    const files = `root ${MEDIA_DIR};`;
-    const media = keep(await startNginx(files));
-    const hostileMedia = keep(await startNginx(files));
-    for (const pid of hostileMedia.descendants()) execFileSync('chrt', ['--idle', '--pid', '0', String(pid)]);
-    const attackPort = await freePort();
-    // A process runs on the cores of the one that starts it.
-    moveTo(cores.service);
-    const hosts = `${media.host},${hostileMedia.host},127.0.0.1:${attackPort}`;
-    const service = keep(await startReelay(hosts, DEFAULT_LIMITS));
-    moveTo(cores.clients);
-    const client = await createGoodClient(service, media);
+  await using started = new AsyncDisposableStack();
+  started.defer(moveTo(cores.clients));
+  const keep = keptIn(started);
+  const files = `root ${MEDIA_DIR};`;
+  const media = keep(await startNginx(files));
+  const hostileMedia = keep(await startNginx(files));
+  for (const pid of hostileMedia.descendants()) execFileSync('chrt', ['--idle', '--pid', '0', String(pid)]);
+  const attackPort = await freePort();
+  // A process runs on the cores of the one that starts it.
+  moveTo(cores.service);
+  const hosts = `${media.host},${hostileMedia.host},127.0.0.1:${attackPort}`;
+  const service = keep(await startReelay(hosts, DEFAULT_LIMITS));
+  moveTo(cores.clients);
+  const client = await createGoodClient(service, media);
 
-    const measure = async (): Promise<Phase> => {
-      const before = [service.cpuSeconds(), busySeconds(cores.service)] as const;
-      const start = performance.now();
-      const times = await client.request();
-      const elapsed = (performance.now() - start) / 1000;
-      const used = service.cpuSeconds() - before[0];
-      return {
-        times,
-        othersShare: Math.max(0, busySeconds(cores.service) - before[1] - used) / elapsed,
-      };
+  const measure = async (): Promise<Phase> => {
+    const before = [service.cpuSeconds(), busySeconds(cores.service)] as const;
+    const start = performance.now();
+    const times = await client.request();
+    const elapsed = (performance.now() - start) / 1000;
+    const used = service.cpuSeconds() - before[0];
+    return {
+      times,
+      othersShare: Math.max(0, busySeconds(cores.service) - before[1] - used) / elapsed,
     };
-    const startAttack = async (name: string): Promise<Server> => {
-      const program = resolve(import.meta.dirname, '../fairness/attack-process.ts');
-      const args = [program, name, String(attackPort), service.host, hostileMedia.host, HOSTILE];
-      const attack = keep(await startServer('chrt', ['--idle', '0', process.execPath, ...args], { port: attackPort }));
-      await begun(attack);
-      await pause(WARM_UP_MS);
-      return attack;
-    };
-    return { measure, startAttack, close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  };
+  const running = started.move();
+  const startAttack = async (name: string): Promise<Server> => {
+    const program = resolve(import.meta.dirname, '../fairness/attack-process.ts');
+    const args = [program, name, String(attackPort), service.host, hostileMedia.host, HOSTILE];
+    const attack = await startServer('chrt', ['--idle', '0', process.execPath, ...args], { port: attackPort });
+    running.defer(attack.close);
+    await begun(attack);
+    await pause(WARM_UP_MS);
+    return attack;
+  };
+  return { measure, startAttack, close: () => running.disposeAsync() };
 }
 
 /** Resolves new links, and streams a file of 150 MB. */

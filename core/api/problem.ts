@@ -45,7 +45,6 @@ export class Problem extends Error {
 /** Where they differ from those of HTTP. */
 const TITLES: Readonly<Record<number, string>> = {
   404: 'Resource Not Found',
-  413: 'Content Too Large',
   499: 'Client Closed Request',
   502: 'Fetch Failed',
   503: 'No Capacity',
@@ -82,8 +81,6 @@ export function createProblem(name: ProblemName, options: ProblemOptions = {}): 
 export const problems = {
   badLink: (cause?: unknown) => createProblem('bad-url', { cause }),
   badRequest: (detail?: string, cause?: unknown) => createProblem('bad-parameter', { detail, cause }),
-  /** What the body of a request has to be. */
-  badBody: (status: 413 | 415, detail: string) => createProblem('bad-parameter', { status, detail }),
   notFound: (cause?: unknown, detail?: string) => createProblem('not-found', { cause, detail }),
   /**
    * A private instance requires a key (RFC 9110 §15.5.2; RFC 6750 §3).
@@ -122,7 +119,6 @@ export const problems = {
   /** Non-standard, and never received by the client: the status under which nginx logs such requests. */
   clientDisconnected: () => createProblem('disconnected'),
   internal: (cause?: unknown) => createProblem('internal', { cause }),
-  fetchFailed: (cause?: unknown) => createProblem('site-error', { cause }),
   maintenance: (activity: string) =>
     createProblem('maintenance', {
       title: activity,

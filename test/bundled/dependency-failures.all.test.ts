@@ -14,6 +14,7 @@ const functionFixture = closeAfterwards(await startFunctionFixture(['api', 'get-
 const GET_RESOURCE = documented('/api/Fetch/GetResource', {
   query: `url=${encodeURIComponent('https://media.example/v')}`,
 });
+const FAILED = { type: '/problems/service-failed', title: 'Fetch Failed', status: 502 };
 const jsonOf = ({ body = '' }: Result) => JSON.parse(body);
 
 /** Invokes a function once, with these variables changed. */
@@ -45,7 +46,7 @@ describe('a layer', () => {
     const { result, lines } = await ask('get-resource', GET_RESOURCE, {
       TOOLS_LAYER_DIR: await layerWith(program, mode),
     });
-    expect(jsonOf(result)).toEqual({ type: '/problems/service-failed', title: 'Fetch Failed', status: 502 });
+    expect(jsonOf(result)).toEqual(FAILED);
     // Logged for the operator, except for the placeholder before the first update.
     const told = lines.filter((line) => line.includes('yt-dlp of the layer failed to start'));
     // At the start and with the request.
@@ -55,10 +56,7 @@ describe('a layer', () => {
   it('whose program only prints its version is answered with 502 and logged', async () => {
     const program = '#!/bin/sh\ncase "$*" in *--version*) echo 2026.11.20;; *) exit 3;; esac\n';
     const { result, lines } = await ask('get-resource', GET_RESOURCE, { TOOLS_LAYER_DIR: await layerWith(program) });
-    expect([result.statusCode, jsonOf(result)]).toEqual([
-      502,
-      { type: '/problems/service-failed', title: 'Fetch Failed', status: 502 },
-    ]);
+    expect([result.statusCode, jsonOf(result)]).toEqual([502, FAILED]);
     expect(lines.join('\n')).toContain('yt-dlp runs as one process per link');
     expect(lines.join('\n')).not.toContain('ReferenceError');
   });
@@ -85,10 +83,7 @@ describe('an unreachable table', () => {
       AWS_ENDPOINT_URL_DYNAMODB: nowhere,
       TOOLS_LAYER_DIR: await layerWith(),
     });
-    expect([result.statusCode, jsonOf(result)]).toEqual([
-      502,
-      { type: '/problems/service-failed', title: 'Fetch Failed', status: 502 },
-    ]);
+    expect([result.statusCode, jsonOf(result)]).toEqual([502, FAILED]);
     expect(lines.join('\n')).toContain('ECONNREFUSED');
   });
 

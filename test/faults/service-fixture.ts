@@ -1,16 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import type { SourceLimits } from '@reelay/source';
 import { expect } from 'vitest';
 import { createEgress } from '../../core/egress/create-egress.ts';
-import { silentLog } from '../../core/log/log.ts';
 import { createResolver } from '../../core/resolve/create-resolver.ts';
 import { keyOf } from '../../core/state/keys.ts';
 import type { Resource } from '../../core/state/resource.ts';
-import { createStreamService } from '../../stream-service/create-stream-service.ts';
 import { createSourceOpeners } from '../../stream-service/source/open-source.ts';
 import { type Origin, startOrigin } from '../origin/server.ts';
+import { startService } from '../stream-service/fixture.ts';
 import { usePairMedia } from '../stream-service/outputs/layout/pair-fixture.ts';
 import { installedTools } from '../support/installed-tools.ts';
 import { openTemporaryState } from '../support/temporary-state.ts';
@@ -52,20 +50,17 @@ export async function startServiceFixture(): Promise<ServiceFixture> {
     refresh: resolver.refresh,
     limits: SCALED_LIMITS,
   });
-  const service = await createStreamService({
-    state,
-    openSource,
-    listSegments,
-    inspectWindow,
-    ffmpeg: () => ffmpeg,
-    maintenance: async () => undefined,
-    limits: { maxStreams: 10, maxStreamsPerClient: 10, maxFfmpeg: 4 },
-    corsAllowedOrigins: [],
-    trustedProxies: 0,
-    log: silentLog,
-  });
-  await service.app.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = service.app.server.address() as AddressInfo;
+  const service = await startService(
+    () => undefined,
+    {},
+    {
+      state: { ...state },
+      openSource,
+      listSegments,
+      inspectWindow,
+      ffmpeg: () => ffmpeg,
+    },
+  );
   const resolved = new Map<Item, Resource>();
 
   const resolveItem = async (item: Item): Promise<Resource> => {
@@ -89,7 +84,7 @@ export async function startServiceFixture(): Promise<ServiceFixture> {
       const rendition = renditions.find(({ urlType }) => urlType === (isPair ? 'Combined' : 'Media'));
       const endpoint = item.startsWith('Combined') ? 'Combined' : 'Media';
       const key = keyOf(id, (asMp3 ? mp3?.renditionId : rendition?.id) ?? '');
-      return `http://127.0.0.1:${port}/api/Stream/${endpoint}/${key}${asMp3 ? '?format=mp3' : ''}`;
+      return `${service.url}/api/Stream/${endpoint}/${key}${asMp3 ? '?format=mp3' : ''}`;
     },
     async close() {
       await service.close();

@@ -25,10 +25,8 @@ interface ImageConfig {
   readonly Env: readonly string[];
   readonly Cmd: readonly string[];
   readonly Entrypoint?: readonly string[];
-  readonly WorkingDir: string;
   readonly Volumes: Readonly<Record<string, object>>;
   readonly StopSignal?: string;
-  readonly Labels: Readonly<Record<string, string>>;
   readonly Healthcheck?: { readonly Test: readonly string[] };
 }
 

@@ -7,17 +7,14 @@ interface Behaviour {
   readonly AllowedMethods: string[];
   readonly CachePolicyId: string;
   readonly OriginRequestPolicyId?: string;
-  readonly ResponseHeadersPolicyId?: unknown;
   readonly Compress: boolean;
   readonly FunctionAssociations: { EventType: string }[];
 }
 interface Origin {
   readonly Id: string;
-  readonly CustomOriginConfig?: Record<string, unknown>;
   readonly OriginCustomHeaders?: { HeaderName: string; HeaderValue: unknown }[];
   readonly VpcOriginConfig?: unknown;
   readonly ConnectionAttempts?: number;
-  readonly ConnectionTimeout?: number;
 }
 /** The parts of a distribution's configuration that tests read. */
 export interface Edge {

@@ -193,6 +193,14 @@ describe('a client with many requests within its limit', () => {
   const sendAtOnce = (send: () => Promise<{ status: number }>) =>
     Promise.all(Array.from({ length: MANY }, async () => (await send()).status));
 
+  /** Another client is served, without end. */
+  const occupy = async ({ open, counts }: Pick<Awaited<ReturnType<typeof start>>, 'open' | 'counts'>) => {
+    const other = open(FROM.second);
+    other.write('GET /open HTTP/1.1\r\nHost: a\r\n\r\n');
+    await expect.poll(() => counts.served).toBe(1);
+    return other;
+  };
+
   it('is served at once while it is alone', async () => {
     const { send, counts } = await start({ perSecond: 1000 });
     expect(await sendAtOnce(send)).toEqual(times(MANY, 200));
@@ -201,9 +209,7 @@ describe('a client with many requests within its limit', () => {
 
   it('waits while others are served, and is not refused', async () => {
     const { open, send, sendMany, counts } = await start({ perSecond: 1000 });
-    const other = open(FROM.second);
-    other.write('GET /open HTTP/1.1\r\nHost: a\r\n\r\n');
-    await expect.poll(() => counts.served).toBe(1);
+    const other = await occupy({ open, counts });
     expect(await sendAtOnce(send)).toEqual(times(MANY, 200));
     expect(counts.delayed).toBe(MANY - 200);
     expect(await sendMany(1, FROM.second)).toEqual([200]);
@@ -212,9 +218,7 @@ describe('a client with many requests within its limit', () => {
 
   it('does not cost anything when it has gone before its turn', async () => {
     const { open, send, counts } = await start({ perSecond: 1000 });
-    const other = open(FROM.second);
-    other.write('GET /open HTTP/1.1\r\nHost: a\r\n\r\n');
-    await expect.poll(() => counts.served).toBe(1);
+    const other = await occupy({ open, counts });
     await Promise.all(Array.from({ length: 200 }, () => send()));
     const leaver = open(FROM.first);
     leaver.write(`${REQUEST}\r\n`);

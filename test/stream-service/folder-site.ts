@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import type { Track } from '../../core/state/resource.ts';
 import type { OpenSourceOptions } from '../../stream-service/source/open-source.ts';
 import { createFaultHandler } from '../origin/faults.ts';
 import { madeBy } from '../origin/media.ts';
+import { packetsOf } from '../support/media-tools.ts';
 import { resourceOf, type Service, type ServiceFixtureOptions, startService } from './fixture.ts';
 import { encryptAes128, type Handler, startUpstream, type Upstream } from './source/upstream.ts';
 
@@ -88,6 +89,12 @@ export function useFolderSite(...made: Parameters<typeof madeBy>) {
     get folder() {
       return folder;
     },
+    /** Expects the packets of files, and their times. */
+    async expectPackets(body: Buffer, video: string, audio = video): Promise<void> {
+      expect(await packetsOf(body, 'v')).toEqual(await packetsOf(pathOf(video), 'v'));
+      expect(await packetsOf(body, 'a')).toEqual(await packetsOf(pathOf(audio), 'a'));
+    },
+
     /** The last one that was started. */
     get service() {
       return service;
@@ -111,4 +118,12 @@ export function useFolderSite(...made: Parameters<typeof madeBy>) {
       return service;
     },
   };
+}
+
+/** Expects both tracks to the end of twelve seconds that FFmpeg reads after a seek: pictures at 25 a second. */
+export async function expectBothAfterSeeks(body: Buffer, soundPackets: number): Promise<void> {
+  for (const seconds of ['5.3', '7.9']) {
+    expect((await packetsOf(body, 'v', '-ss', seconds, '-t', '12')).length).toBeGreaterThanOrEqual(299);
+    expect((await packetsOf(body, 'a', '-ss', seconds, '-t', '12')).length).toBeGreaterThanOrEqual(soundPackets);
+  }
 }

@@ -49,8 +49,17 @@ export async function expectSeekable(
   return whole;
 }
 
+/** Expects any ranges of an output to be those of the whole, which another process has sent. */
+export async function expectRanges(url: string, { body, headers: { etag } }: ReceivedResponse): Promise<void> {
+  for (const [first, last] of rangesOf(body.length, 40)) {
+    const part = await sendRequest(url, { headers: { range: `bytes=${first}-${last}` } });
+    expect([part.status, part.headers.etag]).toEqual([206, etag]);
+    expect(part.body.equals(body.subarray(first, last + 1)), `${first}-${last}`).toBe(true);
+  }
+}
+
 /** Ranges of a file of some size, the same in every run. */
-export function rangesOf(size: number, count: number): readonly (readonly [number, number])[] {
+function rangesOf(size: number, count: number): readonly (readonly [number, number])[] {
   let state = 7;
   const next = (below: number) => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;

@@ -65,6 +65,18 @@ const untimed = (count: number, seconds = 2.0001): ListedSegment[] =>
     facts: { ...facts, startTime: undefined },
   }));
 
+/** For the place of a segment that is all of its list. @param parts of the segment */
+function onePlace(
+  format: Parameters<typeof createTable>[0],
+  facts: ListedSegment['facts'] | { readonly neededBytes: number },
+  ...parts: readonly Buffer[]
+) {
+  if ('neededBytes' in facts) throw new TypeError('A whole segment');
+  const segmentBytes = Buffer.concat(parts).length;
+  const place = { facts, segmentBytes, seconds: 2, gapSeconds: 0, isDiscontinuity: false };
+  return placeRequest(createTable(format, [place]), 0, { index: 0, segment: parts });
+}
+
 const secondsOf = (segments: readonly ListedSegment[]) => {
   const { places, timescale } = createTable('mp4', segments);
   return places.map(({ time }) => time / timescale);
@@ -195,11 +207,17 @@ describe('segments of fragmented MP4', () => {
     expect(facts).toMatchObject({ startTime: 0, endTime: 1024, startsWithSync: true });
   });
 
+  /** For the place of one segment. */
+  const requestOf = (segment: Buffer) => {
+    const init = layOutFile(createTable('mp4', listed([0])), 0).header;
+    const facts = segmentFormat('mp4').inspect({ ...head(segment, true), size: segment.length, init });
+    return onePlace('mp4', facts, segment);
+  };
+
   it.each([
     ['with the first picture where it is heard within a sample after it', 300, [0, 300]],
     ['when it is heard where that is later', 4096, [4096, 0]],
   ])('have sound that is decoded %s', (_, late, [decodeTime, compositionOffset]) => {
-    const init = layOutFile(createTable('mp4', listed([0])), 0).header;
     const sample = { duration: 4096, size: 100, compositionOffset: 0, isSync: true };
     const run = { description: 1, samples: [sample, sample], data: [Buffer.alloc(200)] };
     const runs = [
@@ -207,11 +225,7 @@ describe('segments of fragmented MP4', () => {
       { ...run, trackId: 2, decodeTime: late },
     ];
     const segment = writePlace(measurePlace(runs), 1, runs);
-    const facts = segmentFormat('mp4').inspect({ ...head(segment, true), size: segment.length, init });
-    if ('neededBytes' in facts) throw new Error('More bytes are needed');
-    const more = { segmentBytes: segment.length, seconds: 2, gapSeconds: 0, isDiscontinuity: false };
-    const table = createTable('mp4', [{ ...more, facts }]);
-    const place = makePlace(placeRequest(table, 0, { index: 0, segment: [segment] }));
+    const place = makePlace(requestOf(segment));
     const fragment = { bytes: place.subarray(0, place.readUInt32BE()), offset: 0 };
     expect([...parseFragmentSamples(fragment, 2, Buffer.alloc(16))]).toMatchObject([
       { decodeTime, compositionOffset },
@@ -223,14 +237,10 @@ describe('segments of fragmented MP4', () => {
     ['at once where they have few samples, however large', 100, 60_000, true],
     ['elsewhere where they have many', 10_001, 1, false],
   ])('become a place %s', (_, count, size, isShort) => {
-    const init = layOutFile(createTable('mp4', listed([0])), 0).header;
     const samples = new Array(count).fill({ duration: 40, size, compositionOffset: 0, isSync: true });
     const runs = [{ trackId: 1, decodeTime: 0, description: 1, samples, data: [Buffer.alloc(count * size)] }];
     const segment = writePlace(measurePlace(runs), 1, runs);
-    const facts = segmentFormat('mp4').inspect({ ...head(segment, true), size: segment.length, init });
-    if ('neededBytes' in facts) throw new Error('More bytes are needed');
-    const more = { segmentBytes: segment.length, seconds: 2, gapSeconds: 0, isDiscontinuity: false };
-    const request = placeRequest(createTable('mp4', [{ ...more, facts }]), 0, { index: 0, segment: [segment] });
+    const request = requestOf(segment);
     expect(makeShortPlace(request)).toEqual(isShort ? makePlace(request) : undefined);
   });
 
@@ -262,10 +272,7 @@ describe('segments of MPEG-TS and packed audio', () => {
     });
   const read = (...parts: readonly Buffer[]) => {
     const bytes = Buffer.concat(parts);
-    const facts = inspect(bytes);
-    if ('neededBytes' in facts) throw new TypeError('A whole segment');
-    const place = { facts, segmentBytes: bytes.length, seconds: 2, gapSeconds: 0, isDiscontinuity: false };
-    return makePlace(placeRequest(createTable('mpegts', [place]), 0, { index: 0, segment: parts }));
+    return makePlace(onePlace('mpegts', inspect(bytes), ...parts));
   };
   const [tables, picture] = [tsSegment(27), tsSegment(27, H264_PICTURE).subarray(-188)];
   const patched = (at: number, ...values: readonly number[]) => {
@@ -318,10 +325,7 @@ describe('segments of MPEG-TS and packed audio', () => {
     ['elsewhere where they have many', 10_002, false],
   ])('become a place %s', (_, frames, isShort) => {
     const segment = Buffer.alloc(frames * 9, Buffer.from('fff14c80013ffc0000', 'hex'));
-    const facts = inspect(segment);
-    if ('neededBytes' in facts) throw new TypeError('A whole segment');
-    const listed = { facts, segmentBytes: segment.length, seconds: 2, gapSeconds: 0, isDiscontinuity: false };
-    const request = placeRequest(createTable('packed', [listed]), 0, { index: 0, segment: [segment] });
+    const request = onePlace('packed', inspect(segment), segment);
     expect(makeShortPlace(request)).toEqual(isShort ? makePlace(request) : undefined);
   });
 

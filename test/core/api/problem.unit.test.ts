@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { problems, toProblem } from '../../../core/api/problem.ts';
+import { createProblem, problems, toProblem } from '../../../core/api/problem.ts';
 import { UrlExpired } from '../../../core/errors/index.ts';
 
 describe('problems', () => {
@@ -26,7 +26,7 @@ describe('problems', () => {
       { type: '/problems/too-many', title: 'Too Many Requests', status: 429 },
       { 'retry-after': '3' },
     ],
-    [problems.fetchFailed(), { type: '/problems/site-error', title: 'Fetch Failed', status: 502 }, {}],
+    [createProblem('site-error'), { type: '/problems/site-error', title: 'Fetch Failed', status: 502 }, {}],
     [
       problems.maintenance('Downloading FFmpeg'),
       {
@@ -43,7 +43,7 @@ describe('problems', () => {
   });
 
   it('carry a detail with 415 and 503 only', () => {
-    const all = [problems.badRequest(), problems.notFound(), problems.internal(), problems.fetchFailed()];
+    const all = [problems.badRequest(), problems.notFound(), problems.internal(), createProblem('site-error')];
     for (const { details } of all) expect(details).not.toHaveProperty('detail');
     expect(problems.noCapacity().details.detail).toBeDefined();
   });

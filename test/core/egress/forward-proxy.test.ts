@@ -10,6 +10,9 @@ import { egressFor } from './egress-for.ts';
 
 const it = itWith('curl');
 
+/** A session that may reach `host:port`. */
+const openSessionTo = (host: string) => egressFor({ allow: [host] }).openProxySession({});
+
 /** Where a session listens, and the header that it wants. */
 function accountOf({ proxyUrl }: { readonly proxyUrl: string }) {
   const { port, username, password } = new URL(proxyUrl);
@@ -22,7 +25,7 @@ function accountOf({ proxyUrl }: { readonly proxyUrl: string }) {
 describe.each(REQUEST_METHODS)('a proxy session, used %s', (_way, flags) => {
   it('relays the response and counts its bytes', async () => {
     const { host } = await serve((request, response) => void response.end(`you asked for ${request.url}`));
-    const session = await egressFor({ allow: [host] }).openProxySession({});
+    const session = await openSessionTo(host);
     const { code, output } = await curl(session.proxyUrl, ...flags, `http://${host}/path?query`);
     expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('you asked for /path?query') });
     expect(session.bytesReceived()).toBeGreaterThan('you asked for /path?query'.length);
@@ -32,7 +35,7 @@ describe.each(REQUEST_METHODS)('a proxy session, used %s', (_way, flags) => {
   it('relays a long body completely', async () => {
     const body = randomBytes(4 << 20).toString('hex');
     const { host } = await serve((_request, response) => void response.end(body));
-    const session = await egressFor({ allow: [host] }).openProxySession({});
+    const session = await openSessionTo(host);
     const { output } = await curl(session.proxyUrl, ...flags, `http://${host}/`);
     expect(output.endsWith(body)).toBe(true);
     expect(session.bytesReceived()).toBeGreaterThan(body.length);
@@ -40,7 +43,7 @@ describe.each(REQUEST_METHODS)('a proxy session, used %s', (_way, flags) => {
 
   it('sends no proxy headers upstream', async () => {
     const { host } = await serve((request, response) => void response.end(JSON.stringify(request.rawHeaders)));
-    const session = await egressFor({ allow: [host] }).openProxySession({});
+    const session = await openSessionTo(host);
     const { output } = await curl(session.proxyUrl, ...flags, '--proxy-header', 'Proxy-X: secret', `http://${host}/`);
     const [, body = ''] = /(\[.*\])/.exec(output) ?? [];
     expect(body.toLowerCase()).toContain('user-agent');
@@ -116,7 +119,7 @@ describe.each(REQUEST_METHODS)('a proxy session, used %s', (_way, flags) => {
     const { host } = await serve((_request, response) => {
       response.writeHead(200, { 'content-length': 10 }).write('five5', () => response.destroy());
     });
-    const session = await egressFor({ allow: [host] }).openProxySession({});
+    const session = await openSessionTo(host);
     expect((await curl(session.proxyUrl, ...flags, `http://${host}/`)).code).not.toBe(0);
   });
 
@@ -153,7 +156,7 @@ describe.each(REQUEST_METHODS)('a proxy session, used %s', (_way, flags) => {
 describe('createForwardProxy', () => {
   it('tunnels TLS by CONNECT', async () => {
     const { host } = await serveTls((_request, response) => void response.end('secure'));
-    const session = await egressFor({ allow: [host] }).openProxySession({});
+    const session = await openSessionTo(host);
     const { output } = await curl(session.proxyUrl, '-k', `https://${host}/`);
     expect(output).toContain('secure');
   });

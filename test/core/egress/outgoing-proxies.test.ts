@@ -15,7 +15,7 @@ import {
 } from '../../../packages/guarded-fetch/test/servers.ts';
 import { itWith } from '../../support/clients.ts';
 import { curl, REQUEST_METHODS } from './curl.ts';
-import { egressFor } from './egress-for.ts';
+import { egressBy, egressFor } from './egress-for.ts';
 
 describe('nextIdentity', () => {
   it('returns direct without proxies', () => {
@@ -46,8 +46,8 @@ describe('a request through an outgoing proxy', () => {
   it('sends http by absolute URL, credentials to the proxy only', async () => {
     const origin = await serve((request, response) => void response.end(JSON.stringify(request.headers)));
     const proxy = await serveProxy({ 'origin.test': origin.port });
-    const egress = egressFor({ outgoingProxies: [proxy.url], names: NAMES });
-    const { body } = await egress.request('http://origin.test/path', { identity: egress.nextIdentity() });
+    const { egress, identity } = egressBy(proxy);
+    const { body } = await egress.request('http://origin.test/path', { identity });
     const got = JSON.parse(await text(body));
     expect(got).toMatchObject({ host: 'origin.test' });
     expect(got).not.toHaveProperty('proxy-authorization');
@@ -78,8 +78,8 @@ describe('a request through an outgoing proxy', () => {
   it('tunnels https by CONNECT', async () => {
     const origin = await serveTls((_request, response) => void response.end('secure'));
     const proxy = await serveProxy({ 'origin.test:443': origin.port });
-    const egress = egressFor({ outgoingProxies: [proxy.url], names: NAMES, extraCaFile: certificateFile });
-    const { body } = await egress.request('https://origin.test/', { identity: egress.nextIdentity() });
+    const { egress, identity } = egressBy(proxy, { extraCaFile: certificateFile });
+    const { body } = await egress.request('https://origin.test/', { identity });
     expect(await text(body)).toBe('secure');
     expect(proxy.seen).toEqual(['CONNECT origin.test:443']);
   });
@@ -103,8 +103,7 @@ describe('a request through an outgoing proxy', () => {
       response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end();
     });
     const proxy = await serveProxy({ 'origin.test': origin.port });
-    const egress = egressFor({ outgoingProxies: [proxy.url], names: NAMES });
-    const identity = egress.nextIdentity();
+    const { egress, identity } = egressBy(proxy);
     for (const url of ['http://127.0.0.1/', 'https://inside.test/', 'http://unknown.test/', 'http://origin.test/'])
       await expect(egress.request(url, { identity })).rejects.toThrow(EgressRefused);
     expect(proxy.seen).toEqual(['GET http://origin.test/']);
@@ -167,8 +166,8 @@ describe('a proxy session through an outgoing proxy', () => {
   ])('connects %s, counts bytes and sends none of its own credentials upstream', async (_way, flags, line) => {
     const origin = await serve((request, response) => void response.end(JSON.stringify(request.headers)));
     const proxy = await serveProxy({ 'origin.test': origin.port, 'origin.test:80': origin.port });
-    const egress = egressFor({ outgoingProxies: [proxy.url], names: NAMES });
-    const session = await egress.openProxySession({ identity: egress.nextIdentity() });
+    const { egress, identity } = egressBy(proxy);
+    const session = await egress.openProxySession({ identity });
     const { output } = await curl(session.proxyUrl, ...flags, 'http://origin.test/');
     expect(output).toContain('"host":"origin.test"');
     expect(output).not.toContain('proxy-authorization');
@@ -183,9 +182,9 @@ describe('a proxy session through an outgoing proxy', () => {
     ),
   )('checks the destination before the proxy is contacted (%s, %s)', async (_kind, _way, start, flags) => {
     const proxy = await start({});
-    const egress = egressFor({ outgoingProxies: [proxy.url], names: NAMES });
+    const { egress, identity } = egressBy(proxy);
     for (const host of ['127.0.0.1', 'inside.test', 'unknown.test']) {
-      const session = await egress.openProxySession({ identity: egress.nextIdentity() });
+      const session = await egress.openProxySession({ identity });
       expect((await curl(session.proxyUrl, ...flags, `http://${host}/`)).output).toMatch(/^HTTP\/1\.1 403/);
       expect(session.refused()).toBe(true);
     }
@@ -195,9 +194,9 @@ describe('a proxy session through an outgoing proxy', () => {
   it('closes its connections above maxBytes', async () => {
     const origin = await serve((_request, response) => void response.end(Buffer.alloc(4 << 20)));
     const proxy = await serveProxy({ 'origin.test': origin.port, 'origin.test:80': origin.port });
-    const egress = egressFor({ outgoingProxies: [proxy.url], names: NAMES });
+    const { egress, identity } = egressBy(proxy);
     for (const flags of [[], ['--proxytunnel']]) {
-      const session = await egress.openProxySession({ identity: egress.nextIdentity(), maxBytes: 1 << 20 });
+      const session = await egress.openProxySession({ identity, maxBytes: 1 << 20 });
       const { code, output } = await curl(session.proxyUrl, ...flags, 'http://origin.test/');
       expect(code).not.toBe(0);
       expect(output.length).toBeLessThan(2 << 20);

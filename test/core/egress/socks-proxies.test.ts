@@ -15,7 +15,7 @@ import {
 } from '../../../packages/guarded-fetch/test/servers.ts';
 import { itWith } from '../../support/clients.ts';
 import { curl, REQUEST_METHODS } from './curl.ts';
-import { egressFor } from './egress-for.ts';
+import { egressBy, egressFor } from './egress-for.ts';
 
 describe('a request through a SOCKS proxy', () => {
   it.each([
@@ -25,8 +25,7 @@ describe('a request through a SOCKS proxy', () => {
     const plain = await serve((request, response) => void response.end(request.headers.host));
     const secure = await serveTls((_request, response) => void response.end('secure'));
     const proxy = await serveSocks({ 'origin.test:80': plain.port, 'origin.test:443': secure.port }, { credentials });
-    const egress = egressFor({ outgoingProxies: [proxy.url], names: NAMES, extraCaFile: certificateFile });
-    const identity = egress.nextIdentity();
+    const { egress, identity } = egressBy(proxy, { extraCaFile: certificateFile });
     expect(await text((await egress.request('http://origin.test/', { identity })).body)).toBe('origin.test');
     expect(await text((await egress.request('https://origin.test/', { identity })).body)).toBe('secure');
     expect(proxy.seen).toEqual(['origin.test:80', 'origin.test:443']);
@@ -34,8 +33,7 @@ describe('a request through a SOCKS proxy', () => {
 
   it('checks every hop before the proxy is contacted', async () => {
     const proxy = await serveSocks({});
-    const egress = egressFor({ outgoingProxies: [proxy.url], names: NAMES });
-    const identity = egress.nextIdentity();
+    const { egress, identity } = egressBy(proxy);
     for (const url of ['http://127.0.0.1/', 'https://inside.test/', 'http://unknown.test/'])
       await expect(egress.request(url, { identity })).rejects.toThrow(EgressRefused);
     expect(proxy.taken()).toBe(0);
@@ -101,8 +99,8 @@ describe('a proxy session through a SOCKS proxy', () => {
   it.each(REQUEST_METHODS)('tunnels, counts bytes and closes with the session (%s)', async (_way, flags) => {
     const origin = await serve((request, response) => void response.end(JSON.stringify(request.headers)));
     const proxy = await serveSocks({ 'origin.test:80': origin.port }, { credentials: ACCOUNT });
-    const egress = egressFor({ outgoingProxies: [proxy.url], names: NAMES });
-    const session = await egress.openProxySession({ identity: egress.nextIdentity() });
+    const { egress, identity } = egressBy(proxy);
+    const session = await egress.openProxySession({ identity });
     const { output } = await curl(session.proxyUrl, ...flags, 'http://origin.test/');
     expect(output).toContain('"host":"origin.test"');
     expect(output).not.toContain('proxy-authorization');

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { problems } from '../../../core/api/problem.ts';
+import { createProblem, problems } from '../../../core/api/problem.ts';
 import { StateUnavailable, StorageFull } from '../../../core/errors/errors.ts';
 import { clientOfEvent } from '../../../lambdas/middleware/create-handler.ts';
 import { type ApiFakes, ask, createApiFakes, eventOf, jsonOf } from '../fakes.ts';
@@ -47,7 +47,7 @@ describe('GET /api/Fetch/GetResource', () => {
   it.each([
     problems.notFound(),
     problems.notDeliverable('The media is DRM protected.'),
-    problems.fetchFailed(new Error('reset')),
+    createProblem('site-error', { cause: new Error('reset') }),
   ])('answers the problem of the resolve: $details.title', async (problem) => {
     fakes.outcome = problem;
     const answer = await ask(fakes, FOR_LINK);

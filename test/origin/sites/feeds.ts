@@ -1,10 +1,9 @@
 import type { Answer, Exchange } from '../handler.ts';
 import { send } from '../respond.ts';
 
-/** Builds a feed with `length` entries; `base` is the URL of the origin. */
-type Feed = (base: string, length: number) => readonly [type: string, body: string];
+/** Builds a feed; `base` is the URL of the origin. */
+type Feed = (base: string) => readonly [type: string, body: string];
 
-const numbers = (length: number) => Array.from({ length }, (_, index) => index + 1);
 const item = (name: string, url: string, type: string) =>
   `<item><title>${name}</title><guid>${name}</guid><link>${url}</link>
   <enclosure url="${url}" type="${type}" length="1"/><itunes:duration>6</itunes:duration></item>`;
@@ -35,16 +34,6 @@ const FEEDS: Readonly<Record<string, Feed>> = {
         item('Alive too', `${base}/files/clip.mp4`, 'video/mp4'),
     ),
   'dead.xml': (base) => rss('A dead podcast', item('Gone', `${base}/files/nowhere.mp3`, 'audio/mpeg')),
-  'many.xml': (base, length) =>
-    rss(
-      'Many episodes',
-      numbers(length)
-        // A file is resolved once, so most episodes share a few: those around the limit are their own.
-        .map((number) =>
-          item(`Episode ${number}`, `${base}/files/tone.mp3?${number > 195 ? number : number % 10}`, 'audio/mpeg'),
-        )
-        .join(''),
-    ),
   'list.xspf': (base) => [
     'application/xspf+xml',
     `<?xml version="1.0" encoding="UTF-8"?><playlist version="1" xmlns="http://xspf.org/ns/0/"><title>A list</title>
@@ -54,8 +43,8 @@ const FEEDS: Readonly<Record<string, Feed>> = {
   ],
 };
 
-/** `/feeds/podcast.xml`, `/feeds/many.xml?n=250`, `/feeds/list.xspf`, … */
+/** `/feeds/podcast.xml`, `/feeds/list.xspf`, … */
 export function feeds(exchange: Exchange): Answer {
-  const feed = FEEDS[exchange.path]?.(exchange.url.origin, Number(exchange.url.searchParams.get('n') ?? 250));
+  const feed = FEEDS[exchange.path]?.(exchange.url.origin);
   return feed ? send(exchange, ...feed) : send(exchange, 'text/plain', 'Not here', 404);
 }

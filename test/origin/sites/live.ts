@@ -14,20 +14,16 @@ const PROGRAMME = SECONDS.long / SEGMENT_SECONDS;
 const started = Date.now();
 
 /**
- * `/live/index.m3u8`: a sliding window over five minutes of media that repeat; `/live/radio.mp3`: endless audio;
- * `/live/ended.m3u8`: the same window with EXT-X-ENDLIST.
+ * `/live/index.m3u8`: a sliding window over five minutes of media that repeat; `/live/radio.mp3`: endless audio.
  */
 export async function live(exchange: Exchange): Promise<void> {
-  if (exchange.path === 'index.m3u8') return send(exchange, typeOf('.m3u8'), slidingWindow(secondsSinceStart(), false));
-  if (exchange.path === 'ended.m3u8') return send(exchange, typeOf('.m3u8'), slidingWindow(0, true));
+  if (exchange.path === 'index.m3u8') return send(exchange, typeOf('.m3u8'), slidingWindow());
   if (exchange.path === 'radio.mp3') return radio(exchange);
   return sendFile(exchange, `hls/long/${exchange.path}`);
 }
 
-const secondsSinceStart = (): number => (Date.now() - started) / 1000;
-
-function slidingWindow(seconds: number, ended: boolean): string {
-  const newest = LEAD + Math.floor(seconds / SEGMENT_SECONDS);
+function slidingWindow(): string {
+  const newest = LEAD + Math.floor((Date.now() - started) / 1000 / SEGMENT_SECONDS);
   const first = newest - WINDOW + 1;
   const segments = Array.from({ length: WINDOW }, (_, index) => {
     const piece = (first + index) % PROGRAMME;
@@ -39,7 +35,6 @@ function slidingWindow(seconds: number, ended: boolean): string {
     `#EXT-X-TARGETDURATION:${Math.ceil(SEGMENT_SECONDS)}`,
     `#EXT-X-MEDIA-SEQUENCE:${first}`,
     ...segments,
-    ...(ended ? ['#EXT-X-ENDLIST'] : []),
     '',
   ].join('\n');
 }

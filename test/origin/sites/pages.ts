@@ -22,7 +22,6 @@ const PAGES: Readonly<Record<string, Page>> = {
     body: `<video src="/files/clip.mp4"></video><p>and</p><video src="/files/clip.webm"></video>
       <audio src="/files/tone.mp3"></audio>`,
   }),
-  audio: () => ({ head: title('One sound'), body: '<audio src="/files/tone.m4a"></audio>' }),
   'json-ld': (base) => ({
     head: `${title('A described video')}<script type="application/ld+json">${JSON.stringify({
       '@context': 'https://schema.org',
@@ -49,10 +48,6 @@ const PAGES: Readonly<Record<string, Page>> = {
   'meta-refresh': () => ({ head: '<meta http-equiv="refresh" content="0; url=/pages/video">', body: 'On we go.' }),
   words: () => ({ head: title('Words'), body: '<p>No media here, only words.</p>' }),
   'dead-video': () => ({ head: title('Dead'), body: '<video src="/files/nowhere.mp4"></video>' }),
-  'half-dead': () => ({
-    head: title('Half dead'),
-    body: '<video src="/files/nowhere.mp4"></video><video src="/files/clip.mp4"></video>',
-  }),
   hls: () => ({ head: title('HLS page'), body: '<video src="/hls/master.m3u8" type="application/x-mpegurl"></video>' }),
 };
 

@@ -7,11 +7,9 @@ import { send, sendFile } from '../respond.ts';
 const MEDIA: Readonly<Record<string, readonly [type: string, file: string]>> = {
   video: ['video/mp4', 'clip.mp4'],
   audio: ['audio/mpeg', 'tone.mp3'],
-  webm: ['video/webm', 'clip.webm'],
   'audio-webm': ['video/webm', 'tone.webm'],
   octets: ['application/octet-stream', 'clip.mp4'],
   'video-as-text': ['text/plain', 'clip.mp4'],
-  'transport-stream': ['application/octet-stream', 'hls/ts/0.ts'],
   image: ['image/jpeg', 'wide.jpg'],
   'image-as-octets': ['application/octet-stream', 'wide.jpg'],
   'image.jpg': ['image/jpeg', 'wide.jpg'],

@@ -9,7 +9,6 @@ const SPECIAL: Readonly<Record<string, string>> = {
   drm: 'drm',
   slow: 'slow-once',
   broken: 'bug',
-  nested: 'list',
 };
 
 /**

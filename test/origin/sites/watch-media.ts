@@ -61,7 +61,7 @@ const LANGUAGES: Readonly<Record<string, Info>> = {
 
 interface Kind {
   readonly formats: readonly string[];
-  readonly rule?: 'open' | 'referer' | 'strict' | 'first-minute';
+  readonly rule?: 'open' | 'strict' | 'first-minute';
   readonly seconds?: number;
   /** The site reports neither size nor bitrate. */
   readonly unsized?: boolean;
@@ -124,7 +124,6 @@ const KINDS: Readonly<Record<string, Kind>> = {
     info: { uploader: 'Ada Example', artists: ['Ada Example', 'Ben Sample'], track: 'Etude' },
   },
   'mp3-best': { formats: ['aac-128', 'mp3-256'] },
-  referer: { formats: ['both-360'], rule: 'referer' },
   long: { formats: ['long-video', 'long-audio'], seconds: SECONDS.long },
   'long-strict': { formats: ['long-video', 'long-audio'], seconds: SECONDS.long, rule: 'strict' },
   /** Files that end with 403 after a minute: in each resolve, in the first one, or (the sound) in later ones. */

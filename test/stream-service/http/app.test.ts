@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { problems } from '../../../core/api/problem.ts';
+import { createProblem } from '../../../core/api/problem.ts';
 import { StateUnavailable } from '../../../core/errors/errors.ts';
 import { silentLog } from '../../../core/log/index.ts';
 import { sendRequest } from '../../support/request.ts';
@@ -132,7 +132,7 @@ describe('a failed stream', () => {
     const lines: [message: string, fields: object | undefined][] = [];
     const log = { ...silentLog, warn: (message: string, fields?: object) => void lines.push([message, fields]) };
     const resource = resourceOf([trackOf('file')], { renditions: [{ ...renditionOf(['file']), label: '720p' }] });
-    const failing = await startService(resource, { file: () => Promise.reject(problems.fetchFailed()) }, { log });
+    const failing = await startService(resource, { file: () => Promise.reject(createProblem('site-error')) }, { log });
     expect((await sendRequest(failing.url + media)).status).toBe(502);
     expect(lines).toMatchObject([
       [

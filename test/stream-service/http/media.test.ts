@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { FileSource } from '@reelay/source';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { problems } from '../../../core/api/problem.ts';
+import { createProblem, problems } from '../../../core/api/problem.ts';
 import { StateUnavailable } from '../../../core/errors/errors.ts';
 import type { Resource } from '../../../core/state/resource.ts';
 import type { OpenSource } from '../../../stream-service/source/open-source.ts';
@@ -100,7 +100,7 @@ describe('the size of a file that resolving does not tell', () => {
 describe('a failing or incomplete source', () => {
   it.each([
     ['is gone', () => Promise.reject(problems.notFound()), 'not-found', 404, 'Resource Not Found'],
-    ['fails', () => Promise.reject(problems.fetchFailed()), 'site-error', 502, 'Fetch Failed'],
+    ['fails', () => Promise.reject(createProblem('site-error')), 'site-error', 502, 'Fetch Failed'],
     ['is empty', async () => fileSource(Buffer.alloc(0)), 'site-error', 502, 'Fetch Failed'],
     ['fails before its first byte', async () => fileSource(bytes, { cutAt: 0 }), 'site-error', 502, 'Fetch Failed'],
   ])('is answered when it %s', async (_name, open, name, status, title) => {

@@ -6,6 +6,7 @@ import { init, parts, readAll, same, segments, statusOf, useSegmentedSite } from
 import { resourceWith, sha256, trackAt } from './upstream.ts';
 
 const site = useSegmentedSite();
+const WITH_INIT = sha256(Buffer.concat([init, ...segments]));
 
 describe('DASH source', () => {
   const fragmentsOf = (prefix = '', from = 0, to = 4) => [
@@ -21,22 +22,17 @@ describe('DASH source', () => {
     site.serve({ '/init.mp4': init, ...parts(segments) });
     const source = await site.open({}, dash());
     expect(source.durationSeconds).toBe(10);
-    expect(await readAll(source.readAll())).toBe(sha256(Buffer.concat([init, ...segments])));
+    expect(await readAll(source.readAll())).toBe(WITH_INIT);
   });
 
-  it('resolves again when the fragments were too many to store', async () => {
+  it.each([
+    ['too many to store', () => undefined],
+    ['stored by an earlier version, as objects', () => fragmentsOf() as never],
+  ])('resolves again when the fragments were %s', async (_, stored) => {
     site.serve({ '/init.mp4': init, ...parts(segments) });
     const refresh = vi.fn(async () => resourceWith(trackAt('', dash())));
-    const source = await site.open({ refresh }, { delivery: 'dash' });
-    expect(await readAll(source.readAll())).toBe(sha256(Buffer.concat([init, ...segments])));
-    expect(refresh).toHaveBeenCalledTimes(1);
-  });
-
-  it('resolves again when the fragments were stored by an earlier version, as objects', async () => {
-    site.serve({ '/init.mp4': init, ...parts(segments) });
-    const refresh = vi.fn(async () => resourceWith(trackAt('', dash())));
-    const source = await site.open({ refresh }, { delivery: 'dash', fragments: fragmentsOf() as never });
-    expect(await readAll(source.readAll())).toBe(sha256(Buffer.concat([init, ...segments])));
+    const source = await site.open({ refresh }, { delivery: 'dash', fragments: stored() });
+    expect(await readAll(source.readAll())).toBe(WITH_INIT);
     expect(refresh).toHaveBeenCalledTimes(1);
   });
 
@@ -53,7 +49,7 @@ describe('DASH source', () => {
     });
     const refresh = async () => resourceWith(trackAt('', dash(fragmentsOf('fresh/'))));
     const source = await site.open({ refresh }, dash());
-    expect(await readAll(source.readAll())).toBe(sha256(Buffer.concat([init, ...segments])));
+    expect(await readAll(source.readAll())).toBe(WITH_INIT);
   });
 
   it('reloads the fragments of a live source', async () => {
@@ -73,6 +69,6 @@ describe('DASH source', () => {
     const stream = source.readAll();
     stream.on('data', (chunk) => chunks.push(chunk));
     await once(stream, 'error').catch(() => undefined);
-    expect(sha256(Buffer.concat(chunks))).toBe(sha256(Buffer.concat([init, ...segments])));
+    expect(sha256(Buffer.concat(chunks))).toBe(WITH_INIT);
   });
 });

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SourceLimits } from '@reelay/source';
 import { describe, expect, it, vi } from 'vitest';
-import { problems, toStreamProblem } from '../../../core/api/problem.ts';
+import { createProblem, problems, toStreamProblem } from '../../../core/api/problem.ts';
 import { NotDeliverable } from '../../../core/errors/errors.ts';
 import type { Resource, Track } from '../../../core/state/resource.ts';
 import { createSourceOpeners } from '../../../stream-service/source/open-source.ts';
@@ -215,7 +215,7 @@ describe('file source with an expired URL', () => {
     ['the format is gone', async () => resourceWith(trackAt('', { formatId: 'another' })), 'broken 404'],
     ['the page is gone', () => Promise.reject(problems.notFound()), 'broken 404'],
     ['it is protected now', () => Promise.reject(new NotDeliverable('Protected')), 'broken 502'],
-    ['resolving fails', () => Promise.reject(problems.fetchFailed()), 'broken 502'],
+    ['resolving fails', () => Promise.reject(createProblem('site-error')), 'broken 502'],
     ['resolving does not help', async () => fresh(trackAt(''), `${upstream.origin}/file`), 'broken 502'],
   ])('fails the stream when %s', async (_, refresh, outcome) => {
     fault({ name: 'expire', from: 1, status: 403 });

@@ -34,10 +34,6 @@ export class RelativeSection implements MediaSection {
     this.#cipher = cipher;
   }
 
-  withCipher(cipher: RelativeCipher): RelativeSection {
-    return new RelativeSection(this.uri, this.base, this.range, cipher);
-  }
-
   /** Empty when the reference is invalid. */
   get url(): string {
     return URL.parse(this.uri, this.base)?.href ?? '';

@@ -5,21 +5,13 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Box, indexContent, parseBoxes } from '../../../../packages/seekable-media/src/isobmff/boxes.ts';
+import { type Box, box, indexContent, parseBoxes } from '../../../../packages/seekable-media/src/isobmff/boxes.ts';
 import { patchDuration, patchHeaderDuration } from '../../../../packages/seekable-media/src/isobmff/duration-patch.ts';
 import { createHeaderPatchStream } from '../../../../stream-service/outputs/mux/ffmpeg-muxer.ts';
 import { selectPairFormat } from '../../../../stream-service/outputs/mux/mux-format.ts';
 import { ensureMedia } from '../../../origin/media.ts';
 import { inspect, withTemporaryFolder } from '../../../support/media-tools.ts';
 import { audioTrack, videoTrack } from '../../fixture.ts';
-
-/** A box of a type with its content. */
-function box(type: string, ...content: Buffer[]): Buffer {
-  const header = Buffer.alloc(8);
-  header.writeUInt32BE(8 + content.reduce((sum, part) => sum + part.length, 0));
-  header.write(type, 4, 'latin1');
-  return Buffer.concat([header, ...content]);
-}
 
 /** Version and flags, zeroes, and a time scale where version 0 or 1 of mvhd and mdhd has it. */
 function timed(type: string, version: 0 | 1, timescale: number): Buffer {
