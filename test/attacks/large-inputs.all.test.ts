@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openOwnService } from '../contract/target.ts';
 import { expectShortTurns } from '../support/event-loop-turns.ts';
-import { sendRequest } from '../support/request.ts';
+import { sendRequest, statusOrBroken } from '../support/request.ts';
 import { LARGE_CAPTIONS, LARGE_PLAYLISTS, largeItems } from './large-inputs.ts';
 
 const CAPTION_NAMES = Object.keys(LARGE_CAPTIONS);
@@ -56,11 +56,7 @@ const get = (path: string) => sendRequest(service.baseUrl + path);
 const query = (name: string, attempt = 1) =>
   `url=${encodeURIComponent(origin.url(`/site/${nameOf('item', name)}?attempt=${attempt}`))}`;
 /** The status of a response, or that it was broken off. */
-const statusOf = (path: string) =>
-  get(path).then(
-    ({ status }) => status,
-    () => 'broken',
-  );
+const statusOf = (path: string) => statusOrBroken(get(path));
 const renditionsOf = async (name: string, attempt?: number): Promise<string[]> => {
   const { status, body } = await get(`/api/Fetch/GetResource?${query(name, attempt)}`);
   expect(status, body.toString('utf8', 0, 300)).toBe(200);

@@ -7,7 +7,7 @@ import { openOwnService } from '../contract/target.ts';
 import type { OriginHandler } from '../origin/handler.ts';
 import { expectShortTurns } from '../support/event-loop-turns.ts';
 import { descendants } from '../support/processes.ts';
-import { sendRequest } from '../support/request.ts';
+import { sendRequest, statusOrBroken } from '../support/request.ts';
 
 /** What the playlists answer: harmless while a link is resolved, hostile when it is streamed. */
 let answerPlaylist: OriginHandler;
@@ -127,12 +127,7 @@ describe('a playlist that was harmless when it was resolved', () => {
   it.each(SWAPPED)('is a 404, a 502 or a broken stream with %s', async (_, handler) => {
     const stream = await harmlessStream();
     answerPlaylist = handler;
-    const outcome = await expectShortTurns(() =>
-      sendRequest(stream).then(
-        ({ status }) => status,
-        () => 'broken',
-      ),
-    );
+    const outcome = await expectShortTurns(() => statusOrBroken(sendRequest(stream)));
     expect([404, 502, 'broken']).toContain(outcome);
     expect(inner).toEqual([]);
   });

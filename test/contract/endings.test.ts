@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { probeBody } from '../support/media-tools.ts';
 import { descendants } from '../support/processes.ts';
-import { openResponse } from '../support/request.ts';
+import { openResponse, statusOrBroken } from '../support/request.ts';
 import { conversionOf, renditionOf } from './stream-helpers.ts';
 import { isRemote, useTarget } from './target.ts';
 
@@ -22,10 +22,7 @@ describe('HLS', () => {
 
   it('breaks the connection, or is answered with 404 or 502, when a segment is missing', async () => {
     const { path } = await renditionOf(target, '/hls/missing-segment.m3u8');
-    const outcome = await target.get(path).then(
-      ({ status }) => status,
-      () => 'broken',
-    );
+    const outcome = await statusOrBroken(target.get(path));
     expect([404, 502, 'broken']).toContain(outcome);
   });
 });

@@ -64,6 +64,8 @@ export const combinedKey = (video = 'video', audio = 'audio') =>
 
 export interface Service {
   readonly url: string;
+  /** The address of the rendition of one format. */
+  media(formatId: string): string;
   /** Ids of the resources whose expiry was extended. */
   readonly touched: string[];
   /** Exact sizes that were stored, by rendition id. */
@@ -130,8 +132,10 @@ export async function startService(
   service.app.server.on('connection', (connection: Socket) => connections.push(connection));
   await service.app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = service.app.server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
   return closeAfterwards({
-    url: `http://127.0.0.1:${port}`,
+    url,
+    media: (formatId) => `${url}/api/Stream/Media/${mediaKey(formatId)}`,
     touched,
     sizes,
     attachments,

@@ -40,7 +40,14 @@ export async function sendRequest(url: string, options: RequestOptions = {}): Pr
   return { ...answer, body: Buffer.concat(chunks).subarray(0, maxBytes) };
 }
 
-/** The same with an unread body. */
+/** The status of a response, or that it was broken off. */
+export const statusOrBroken = (answer: Promise<{ readonly status: number }>): Promise<number | 'broken'> =>
+  answer.then(
+    ({ status }) => status,
+    () => 'broken',
+  );
+
+/** A response with its body unread. */
 export async function openResponse(
   url: string,
   { method = 'GET', headers = {}, body, signal }: RequestOptions = {},

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { createEgress } from '../../core/egress/create-egress.ts';
+import { closeAfterwards } from './close-afterwards.ts';
+import { listen } from './listen.ts';
 
 export const VIDEO_ID = 'dQw4w9WgXcQ';
 
@@ -33,18 +34,16 @@ export const answerSegments =
     response.end(JSON.stringify([other, { videoID: VIDEO_ID, hash: 'x', segments }]));
   };
 
-/** Starts a service of segments on loopback until the test ends. */
-export async function startSegmentsService(answer: Answer) {
+/** Starts a service of segments on loopback until the test ends, and an egress that may reach it. */
+export async function startSegmentsService(answer: Answer, isAdmitted = true) {
   const paths: string[] = [];
   const server = createServer((request, response) => {
     paths.push(request.url ?? '');
     answer(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    return new Promise<void>((resolve) => server.close(() => resolve()));
-  });
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { host, url: `http://${host}/base`, paths };
+  const { host, url } = closeAfterwards(await listen(server));
+  const { request } = closeAfterwards(createEgress({ allow: isAdmitted ? [host] : [] }));
+  /** For what asks it. */
+  const options = { sponsorblockUrl: `${url}/base`, request };
+  return { options, paths };
 }

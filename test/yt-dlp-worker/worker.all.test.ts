@@ -29,6 +29,7 @@ const readPid = async (file: string) => Number(await readFile(file, 'utf8'));
 /** Ids of the child processes. */
 const childrenOf = async (parent: number) =>
   (await processes()).flatMap((row) => (row.parent === parent ? [row.pid] : []));
+const untilChildren = (parent: number, count: number) => until(async () => (await childrenOf(parent)).length === count);
 /** Ids of the forks that have no request yet: one confines itself for it. */
 const sparesOf = async (parent: number) => {
   const isSpare = async (pid: number) =>
@@ -143,7 +144,7 @@ describe('startWorker', () => {
     const pid = await readPid(file);
     // At a low priority the exit may take longer than a busy worker is waited for.
     const response = own.request({ ...requestOf('/site/sleep/cancelled'), niceness: 1 }, leaving.signal);
-    await until(async () => (await childrenOf(pid)).length === 2);
+    await untilChildren(pid, 2);
     leaving.abort();
     expect(await response).toMatchObject({ ok: false, error: { kind: 'cancelled' } });
     expect((await childrenOf(pid)).length).toBeLessThan(2);
@@ -155,7 +156,7 @@ describe('startWorker', () => {
     const file = join(temporary, 'pid-kept');
     const own = await start({ ytDlp: writingPid(file) });
     const pid = await readPid(file);
-    await until(async () => (await childrenOf(pid)).length === 1);
+    await untilChildren(pid, 1);
     const [ahead] = await childrenOf(pid);
     expect(await own.request({ ...requestOf('/files/clip.mp4'), niceness: 5 })).toMatchObject({ ok: true });
     expect(await childrenOf(pid)).toContain(ahead);
@@ -254,19 +255,19 @@ describe('the end of a worker process', () => {
     };
     const expected = { id: 'clip', url: origin.url('/files/clip.mp4') };
 
-    await until(async () => (await childrenOf(pid)).length === 1);
+    await untilChildren(pid, 1);
     const [spare] = await childrenOf(pid);
     expect(await infoOf()).toMatchObject(expected);
     await until(() => !isAlive(spare ?? 0));
 
-    await until(async () => (await childrenOf(pid)).length === 1);
+    await untilChildren(pid, 1);
     const [next] = await childrenOf(pid);
     process.kill(next ?? 0, 'SIGKILL');
-    await until(async () => (await childrenOf(pid)).length === 0);
+    await untilChildren(pid, 0);
     const withoutRehearsal = await infoOf();
     expect(withoutRehearsal).toMatchObject(expected);
 
-    await until(async () => (await childrenOf(pid)).length === 1);
+    await untilChildren(pid, 1);
     expect(await infoOf()).toEqual(withoutRehearsal);
 
     // As the alarm of its rehearsal does, on a machine so busy that its request is there by then.
@@ -277,9 +278,9 @@ describe('the end of a worker process', () => {
     process.kill(rehearsing ?? 0, 'SIGALRM');
     expect(await late).toMatchObject({ ok: false, error: { kind: 'crash', isInterrupted: true } });
 
-    await until(async () => (await childrenOf(pid)).length === 1);
+    await untilChildren(pid, 1);
     const waiting = ahead.request(requestOf('/site/sleep/ahead'));
-    await until(async () => (await childrenOf(pid)).length === 2);
+    await untilChildren(pid, 2);
     const forks = await childrenOf(pid);
     await ahead.close();
     expect(await waiting).toMatchObject({ ok: false, error: { kind: 'crash' } });
@@ -293,7 +294,7 @@ describe('the end of a worker process', () => {
     const killed = await start({ ytDlp: writingPid(file) });
     const response = killed.request(requestOf('/site/sleep/killed'));
     const pid = await readPid(file);
-    await until(async () => (await childrenOf(pid)).length === 1);
+    await untilChildren(pid, 1);
     const forks = await childrenOf(pid);
     process.kill(pid, 'SIGKILL');
     expect(await response).toMatchObject({ ok: false, error: { kind: 'crash' } });
@@ -325,7 +326,7 @@ describe('the end of a worker process', () => {
     });
     await once(createInterface(parent.stdout), 'line');
     const pid = await readPid(file);
-    await until(async () => (await childrenOf(pid)).length === 1);
+    await untilChildren(pid, 1);
     const forks = await childrenOf(pid);
     parent.kill('SIGKILL');
     await until(() => ![pid, ...forks].some(isAlive));

@@ -7,7 +7,7 @@ import { madeFile } from '../../origin/media.ts';
 import { inspect, packetsOf, probe, probeBody, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { expectSeekable } from '../../support/seekable.ts';
-import { combinedKey, mediaKey, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
+import { combinedKey, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
 import { ffmpeg as encode } from '../outputs/encode/mp3/coded-sound.ts';
 import { encodedSounds } from '../outputs/encode/mp3/encoded-sound.ts';
 import { fileSource } from '../outputs/encode/mp3/fixture.ts';
@@ -86,10 +86,10 @@ describe('?format=', () => {
   }, 120_000);
 
   const get = (formatId: string, query: string, headers: Record<string, string> = {}) =>
-    sendRequest(`${service.url}/api/Stream/Media/${mediaKey(formatId)}?${query}`, { headers });
+    sendRequest(`${service.media(formatId)}?${query}`, { headers });
 
   async function wholeOf(formatId: string, query: string, type: string): Promise<Buffer> {
-    const { headers, body } = await expectSeekable(`${service.url}/api/Stream/Media/${mediaKey(formatId)}?${query}`);
+    const { headers, body } = await expectSeekable(`${service.media(formatId)}?${query}`);
     expect(headers['content-type']).toBe(type);
     return body;
   }

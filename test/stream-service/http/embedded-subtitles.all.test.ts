@@ -2,8 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Source } from '@reelay/source';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createEgress } from '../../../core/egress/create-egress.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Resource, Subtitle, Track } from '../../../core/state/resource.ts';
 import { madeFile } from '../../origin/media.ts';
 import { itInChromium } from '../../support/chromium.ts';
@@ -311,7 +310,7 @@ describe('?subtitles= of other renditions', () => {
   it.each(['file', 'fragmented-file'])(
     'embeds them in a single %s with length, ranges, ETag and HEAD',
     async (name) => {
-      const { body } = await expectSeekable(`${service.url}/api/Stream/Media/${mediaKey(name)}?subtitles=de`);
+      const { body } = await expectSeekable(`${service.media(name)}?subtitles=de`);
       expect(await shownIn(body)).toEqual(SHOWN_TO_END);
       const { codecs, complaints, durationSeconds } = await inspect(body, '.mp4');
       expect([codecs, complaints, Math.round(durationSeconds)]).toEqual([['h264', 'aac', 'mov_text'], '', SECONDS]);
@@ -389,8 +388,6 @@ describe('?subtitles= of other renditions', () => {
     [['file', 'sound'], '', 'Hls'],
   ])('sends for %j?%s (%s) with the first HEAD what GET sends', async (name, query, endpoint = 'Media') => {
     const segments = await startSegmentsService(answerSegments(segmentOf(5, 7)));
-    const egress = createEgress({ allow: [segments.host] });
-    onTestFinished(egress.close);
     const chapters = [0, 10].map((startSeconds) => ({ startSeconds, title: `From ${startSeconds}` }));
     const { url } = await start({
       traits: {
@@ -399,7 +396,7 @@ describe('?subtitles= of other renditions', () => {
         details: { chapters },
         renditions: [...renditions, renditionOf(['file', 'sound'])],
       },
-      service: { sponsorblockUrl: segments.url, request: egress.request },
+      service: segments.options,
     });
     const key = typeof name === 'string' ? mediaKey(name) : combinedKey(...name);
     const address = `${url}/api/Stream/${endpoint}/${key}${endpoint === 'Hls' ? '/master.m3u8' : ''}?${query}`;

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { packFragments } from '@reelay/seekable-media/dash';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createEgress } from '../../../core/egress/create-egress.ts';
 import { archiveKey } from '../../../core/state/keys.ts';
 import type { ArchivedList, Rendition, Track } from '../../../core/state/resource.ts';
 import { toPlayback } from '../../../lambdas/api/get-playback.ts';
@@ -178,19 +177,15 @@ async function serve({ video, sound, german }: Kind) {
       { url: 'https://site.example/0', title: 'A clip', author: null, coverUrl: null, resourceId: resource.id },
     ],
   };
-  const egress = createEgress({ allow: [segments.host] });
-  onTestFinished(egress.close);
   const service = await startService(
     resource,
     Object.fromEntries(tracks.map(({ formatId }) => [formatId, openSource])),
     {
       ...openers,
-      sponsorblockUrl: segments.url,
-      request: egress.request,
+      ...segments.options,
       state: { getArchivedList: async () => archived },
     },
   );
-  onTestFinished(service.close);
   const key = sound ? combinedKey() : mediaKey('video');
   return { resource, service, urlOf: (rest: string) => `${service.url}/api/Stream/${rest.replace('KEY', key)}` };
 }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { FileSource } from '@reelay/source';
 import { describe, expect, it } from 'vitest';
 import { sendRequest } from '../../support/request.ts';
-import { mediaKey, openResponse, resourceOf, type Service, startService, trackOf, until } from '../fixture.ts';
+import { openResponse, resourceOf, type Service, startService, trackOf, until } from '../fixture.ts';
 
 const SIZE = 100_000_000;
 const CHUNK_BYTES = 65_536;
@@ -45,7 +45,7 @@ function countedSource() {
 
 async function start(source: FileSource, options: Parameters<typeof startService>[2] = {}): Promise<string> {
   service = await startService(resourceOf([trackOf('file')]), { file: source }, options);
-  return `${service.url}/api/Stream/Media/${mediaKey('file')}`;
+  return service.media('file');
 }
 
 /** What the client sees: the whole body, or a broken connection. */
@@ -75,7 +75,7 @@ describe('client limits and disconnects', () => {
       },
     });
     const client = new AbortController();
-    const url = `${service.url}/api/Stream/Media/${mediaKey('file')}`;
+    const url = service.media('file');
     const asking = sendRequest(url, { signal: client.signal }).catch(() => 'left');
     const signal = await opening.promise;
     client.abort();

@@ -6,7 +6,7 @@ import { createFaultHandler, type Fault, type FaultHandler } from '../../origin/
 import { madeBy } from '../../origin/media.ts';
 import { packetsOf } from '../../support/media-tools.ts';
 import { openResponse } from '../../support/request.ts';
-import { mediaKey, resourceOf, startService, tableOf, trackOf } from '../fixture.ts';
+import { resourceOf, startService, tableOf, trackOf } from '../fixture.ts';
 import { ID3, KEY, KEY_LINE, LISTS, PNG } from '../source/segmented-fixture.ts';
 import { bytesOf, encryptAes128, startUpstream, type Upstream } from '../source/upstream.ts';
 
@@ -91,7 +91,7 @@ async function outcomeOf(kind: string, site: Site): Promise<Outcome> {
   const track = trackOf('f', { delivery: 'hls', url: `${upstream.origin}/index.m3u8` });
   const service = await startService(resourceOf([track], { durationSeconds: 20 }), { f: openSource }, openers);
   onTestFinished(() => service.close());
-  const { status, body, headers } = await openResponse(`${service.url}/api/Stream/Media/${mediaKey('f')}`);
+  const { status, body, headers } = await openResponse(service.media('f'));
   const sent = await body.arrayBuffer().then(Buffer.from, () => undefined);
   const all = [...routes.values()].flatMap(({ seen }) => seen);
   await expect.poll(() => all.filter(({ state }) => state === 'open')).toEqual([]);

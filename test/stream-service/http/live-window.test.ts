@@ -10,7 +10,7 @@ import { createFaultHandler } from '../../origin/faults.ts';
 import { fragmentedHls } from '../../origin/media.ts';
 import { inspect, probeBody, packetsOf as timedPacketsOf, withTemporaryFolder } from '../../support/media-tools.ts';
 import { descendants } from '../../support/processes.ts';
-import { openResponse, sendRequest } from '../../support/request.ts';
+import { openResponse, sendRequest, statusOrBroken } from '../../support/request.ts';
 import { expectSeekable } from '../../support/seekable.ts';
 import { audioTrack, combinedKey, mediaKey, resourceOf, startService, trackOf, until, videoTrack } from '../fixture.ts';
 import { useFolderSite } from '../folder-site.ts';
@@ -198,10 +198,7 @@ describe('a window of a live stream of fragmented MP4', () => {
       const base = await serve(rolling(name, { from: 0, to: 6 }, { end }));
       const path = `${name}${place}.${end}`;
       handlers.set(path, createFaultHandler({ bytes: damage(file(path)) }));
-      const outcome = await sendRequest(`${base}?segments=100-105`).then(
-        ({ status }) => status,
-        () => 'broken',
-      );
+      const outcome = await statusOrBroken(sendRequest(`${base}?segments=100-105`));
       expect(['broken', 502], `place ${place}`).toContain(outcome);
       handlers.clear();
       await site.service?.close();
@@ -365,9 +362,7 @@ describe('a window of another kind', () => {
     ] as const) {
       const service = await startService(resourceOf([trackOf('f', { delivery })], { isLive }), {});
       for (const query of ['start=-5', 'segments=1-2', 'start=2026-11-23T20:00:00Z'])
-        expect(await statusOf(`${service.url}/api/Stream/Media/${mediaKey('f')}?${query}`)).toBe(
-          '400 /problems/bad-parameter',
-        );
+        expect(await statusOf(`${service.media('f')}?${query}`)).toBe('400 /problems/bad-parameter');
       await service.close();
     }
   });

@@ -9,7 +9,6 @@ import { sendRequest } from '../../support/request.ts';
 import {
   audioTrack,
   combinedKey,
-  mediaKey,
   renditionOf,
   resourceOf,
   type Service,
@@ -31,7 +30,7 @@ describe('a direct file', () => {
   let url: string;
   beforeAll(async () => {
     service = await startService(resourceOf([track]), { file: source });
-    url = `${service.url}/api/Stream/Media/${mediaKey('file')}`;
+    url = service.media('file');
   });
 
   it('is sent as an attachment with its name', async () => {
@@ -63,7 +62,7 @@ describe('the size of a file that resolving does not tell', () => {
   const read = async (source: FileSource, more: Partial<Resource> = {}, method = 'GET') => {
     const resource = resourceOf([trackOf('file')], more);
     const service = await startService(resource, { file: source }, { peekSource: async () => source });
-    await sendRequest(`${service.url}/api/Stream/Media/${mediaKey('file')}`, { method }).catch(() => undefined);
+    await sendRequest(service.media('file'), { method }).catch(() => undefined);
     await service.close();
     return [...service.sizes];
   };
@@ -105,7 +104,7 @@ describe('a failing or incomplete source', () => {
     ['fails before its first byte', async () => fileSource(bytes, { cutAt: 0 }), 'site-error', 502, 'Fetch Failed'],
   ])('is answered when it %s', async (_name, open, name, status, title) => {
     const service = await startService(resourceOf([trackOf('file')]), { file: open });
-    const answer = await sendRequest(`${service.url}/api/Stream/Media/${mediaKey('file')}`);
+    const answer = await sendRequest(service.media('file'));
     expect(answer.status).toBe(status);
     expect(JSON.parse(answer.body.toString())).toEqual({ type: `/problems/${name}`, title, status });
     expect(answer.headers['cache-control']).toBe('no-store');
@@ -116,7 +115,7 @@ describe('a failing or incomplete source', () => {
     ['without a length', unsized(fileSource(bytes, { cutAt: 131_072 }))],
   ])('breaks the connection when it fails midway, %s', async (_name, source) => {
     const service = await startService(resourceOf([trackOf('file')]), { file: source });
-    await expect(sendRequest(`${service.url}/api/Stream/Media/${mediaKey('file')}`)).rejects.toThrow();
+    await expect(sendRequest(service.media('file'))).rejects.toThrow();
   });
 
   it('is opened with the range that the client requests', async () => {
@@ -126,14 +125,14 @@ describe('a failing or incomplete source', () => {
       return fileSource(bytes);
     };
     const service = await startService(resourceOf([trackOf('file')]), { file: open });
-    const url = `${service.url}/api/Stream/Media/${mediaKey('file')}`;
+    const url = service.media('file');
     for (const range of ['bytes=1000-1009', 'bytes=1000-', 'bytes=-5']) await sendRequest(url, { headers: { range } });
     expect(asked).toEqual([{ first: 1000, last: 1009 }, { first: 1000 }, { first: 0 }]);
   });
 
   it('is sent whole, without length and ranges, when its size is unknown', async () => {
     const service = await startService(resourceOf([trackOf('file')]), { file: unsized(fileSource(bytes)) });
-    const url = `${service.url}/api/Stream/Media/${mediaKey('file')}`;
+    const url = service.media('file');
     const { status, headers, body } = await sendRequest(url, { headers: { range: 'bytes=0-9' } });
     expect(status).toBe(200);
     expect(sha256(body)).toBe(sha256(bytes));
@@ -153,7 +152,7 @@ describe('a failing or incomplete source', () => {
       fileSource(bytes.subarray(1)),
     ]) {
       const service = await startService(resourceOf([trackOf('file')]), { file: source });
-      etags.add((await sendRequest(`${service.url}/api/Stream/Media/${mediaKey('file')}`)).headers.etag);
+      etags.add((await sendRequest(service.media('file'))).headers.etag);
     }
     expect(etags.size).toBe(3);
   });
@@ -169,9 +168,7 @@ describe('a conversion while FFmpeg is missing', () => {
   ])('answers 503 titled %j without opening the source', async (title, maintenance) => {
     const open = vi.fn(async () => fileSource(bytes));
     const service = await startService(resourceOf([trackOf('file')]), { file: open }, { ...missing, maintenance });
-    const { status, headers, body } = await sendRequest(
-      `${service.url}/api/Stream/Media/${mediaKey('file')}?format=mp3`,
-    );
+    const { status, headers, body } = await sendRequest(`${service.media('file')}?format=mp3`);
     expect(status).toBe(503);
     expect(headers['retry-after']).toBe('5');
     expect(JSON.parse(body.toString())).toMatchObject({ title, status: 503 });
@@ -185,7 +182,7 @@ describe('a conversion while FFmpeg is missing', () => {
       author: null,
     });
     const service = await startService(resource, {}, missing);
-    const url = `${service.url}/api/Stream/Media/${mediaKey('file')}?format=mp3`;
+    const url = `${service.media('file')}?format=mp3`;
     const { status, headers } = await sendRequest(url, { method: 'HEAD' });
     expect(status).toBe(200);
     expect(headers).toMatchObject({
@@ -202,7 +199,7 @@ describe('HEAD with a source that can be inspected', () => {
 
   it.each(['', '?format=mp3'])('answers the headers of GET %s', async (query) => {
     const service = await start(async () => fileSource(bytes));
-    const url = `${service.url}/api/Stream/Media/${mediaKey('file')}${query}`;
+    const url = `${service.media('file')}${query}`;
     const { headers } = await sendRequest(url, { method: 'HEAD' });
     const head = Object.keys(headers).filter((name) => name !== 'date');
     expect(headers['content-length']).toBe(query ? undefined : '300000');
@@ -217,7 +214,7 @@ describe('HEAD with a source that can be inspected', () => {
     ['no slot is free', async () => fileSource(bytes), 0],
   ])('answers with what the table knows when %s', async (_, peekSource, maxStreams) => {
     const service = await start(peekSource, { maxStreams, maxStreamsPerClient: 1, maxFfmpeg: 1 });
-    const { status, headers } = await sendRequest(`${service.url}/api/Stream/Media/${mediaKey('file')}`, {
+    const { status, headers } = await sendRequest(service.media('file'), {
       method: 'HEAD',
     });
     expect(status).toBe(200);

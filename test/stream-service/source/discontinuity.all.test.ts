@@ -4,8 +4,8 @@ import { packFragments } from '@reelay/seekable-media/dash';
 import { describe, expect, it } from 'vitest';
 import type { Track } from '../../../core/state/resource.ts';
 import { madeBy } from '../../origin/media.ts';
-import { sendRequest } from '../../support/request.ts';
-import { mediaKey, resourceOf, startService, trackOf } from '../fixture.ts';
+import { sendRequest, statusOrBroken } from '../../support/request.ts';
+import { resourceOf, startService, trackOf } from '../fixture.ts';
 import { melody, packetTimes } from '../tones.ts';
 import { startUpstream } from './upstream.ts';
 
@@ -65,7 +65,7 @@ async function serve(traits: Partial<Track>, durationSeconds: number, isFile = f
   const resource = resourceOf([trackOf('f', traits)], { durationSeconds });
   const { openSource, findFile } = upstream.openers();
   const service = await startService(resource, { f: openSource }, isFile ? { findFile } : {});
-  return `${service.url}/api/Stream/Media/${mediaKey('f')}`;
+  return service.media('f');
 }
 
 /** The longest time between two packets, and the end of all, seconds. */
@@ -75,11 +75,7 @@ async function stepsOf(body: Buffer, side: 'v' | 'a') {
   return { count: times.length, longest, last: times.at(-1) ?? 0 };
 }
 
-const outcome = (url: string): Promise<unknown> =>
-  sendRequest(url).then(
-    ({ status }) => status,
-    () => 'broken',
-  );
+const outcome = (url: string): Promise<unknown> => statusOrBroken(sendRequest(url));
 
 describe('fragmented MP4 with discontinuous timestamps', () => {
   it.each<[string, string[]]>([

@@ -4,8 +4,8 @@ import { packFragments } from '@reelay/seekable-media/dash';
 import { describe, expect, it } from 'vitest';
 import { createFlvParts } from '../../../packages/source/src/segmented/flv-parts.ts';
 import { madeFiles } from '../../origin/media.ts';
-import { sendRequest } from '../../support/request.ts';
-import { mediaKey, resourceOf, startService, trackOf } from '../fixture.ts';
+import { sendRequest, statusOrBroken } from '../../support/request.ts';
+import { resourceOf, startService, trackOf } from '../fixture.ts';
 import { melody, packetTimes } from '../tones.ts';
 import { startUpstream } from './upstream.ts';
 
@@ -41,7 +41,7 @@ async function serve(...names: readonly string[]): Promise<string> {
   });
   const resource = resourceOf([track], { durationSeconds: names.length * SECONDS });
   const service = await startService(resource, { f: upstream.reader() });
-  return `${service.url}/api/Stream/Media/${mediaKey('f')}`;
+  return service.media('f');
 }
 
 describe('FLV in several parts', () => {
@@ -80,10 +80,7 @@ describe('FLV in several parts', () => {
 
   it('fails where the encoding changes, instead of ending early', async () => {
     const url = await serve('low', 'other');
-    const outcome = await sendRequest(url).then(
-      ({ status }) => status,
-      () => 'broken',
-    );
+    const outcome = await statusOrBroken(sendRequest(url));
     expect(['broken', 502]).toContain(outcome);
   });
 });

@@ -3,7 +3,6 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Source } from '@reelay/source';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createEgress } from '../../../../core/egress/create-egress.ts';
 import { NotFound, UpstreamError } from '../../../../core/errors/index.ts';
 import type { Resource, Track } from '../../../../core/state/resource.ts';
 import type { StreamServiceOptions } from '../../../../stream-service/create-stream-service.ts';
@@ -187,11 +186,9 @@ it('skips a beginning with every language, and says why not a middle', async () 
       ],
     ],
   ] as const) {
-    const segments = await startSegmentsService(answerSegments(segmentOf(from, to)));
-    const egress = createEgress({ allow: [segments.host] });
-    onTestFinished(egress.close);
+    const { options } = await startSegmentsService(answerSegments(segmentOf(from, to)));
     const { media: url } = await start('bframes.mp4', {
-      options: { sponsorblockUrl: segments.url, request: egress.request },
+      options,
       traits: { origin: { url: 'https://site.example/watch', extractor: 'Youtube', entryId: VIDEO_ID } },
     });
     const { status, body } = await sendRequest(`${url}?audio=all&skip=sponsor`);

@@ -6,7 +6,7 @@ import type { Resource } from '../../../../core/state/resource.ts';
 import type { StreamServiceOptions } from '../../../../stream-service/create-stream-service.ts';
 import { withTemporaryFolder } from '../../../support/media-tools.ts';
 import { sendRequest } from '../../../support/request.ts';
-import { audioTrack, combinedKey, mediaKey, resourceOf, startService, trackOf, videoTrack } from '../../fixture.ts';
+import { audioTrack, combinedKey, resourceOf, startService, trackOf, videoTrack } from '../../fixture.ts';
 import type { PairMedia } from './pair-fixture.ts';
 
 const run = promisify(execFile);
@@ -27,7 +27,7 @@ export async function startMedia(
   }
   if (!first) throw new Error('No file');
   const service = await startService(resourceOf([trackOf('both')], traits), { both: first }, options);
-  return { service, url: `${service.url}/api/Stream/Media/${mediaKey('both')}`, sources: [first] };
+  return { service, url: service.media('both'), sources: [first] };
 }
 
 /** Requests a clip and writes it to a file. */

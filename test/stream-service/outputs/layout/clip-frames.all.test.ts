@@ -3,15 +3,14 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser } from 'puppeteer-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
-import { createEgress } from '../../../../core/egress/create-egress.ts';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { itInChromium } from '../../../support/chromium.ts';
 import { hasFirefox, itInFirefox, launchFirefox } from '../../../support/firefox.ts';
 import { withTemporaryFolder } from '../../../support/media-tools.ts';
 import { sendRequest } from '../../../support/request.ts';
 import { answerSegments, segmentOf, startSegmentsService, VIDEO_ID } from '../../../support/segments-service.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
-import { mediaKey, resourceOf, startService, trackOf } from '../../fixture.ts';
+import { resourceOf, startService, trackOf } from '../../fixture.ts';
 import { fileSource } from '../encode/mp3/fixture.ts';
 import { playerBrowser } from './player.ts';
 
@@ -47,18 +46,14 @@ async function clipOf(query: string, skippedSeconds?: number): Promise<string> {
   const resource = resourceOf([trackOf('both')], { durationSeconds: SECONDS, origin });
   const skipping = skippedSeconds === undefined ? {} : await serveSegment(skippedSeconds);
   const service = await startService(resource, { both: fileSource(await readFile(source)) }, skipping);
-  const { status, body } = await sendRequest(`${service.url}/api/Stream/Media/${mediaKey('both')}?${query}`);
+  const { status, body } = await sendRequest(`${service.media('both')}?${query}`);
   expect(status).toBe(200);
   // An address of the page itself, so that it may read the pictures and the sound.
   return `data:video/mp4;base64,${body.toString('base64')}`;
 }
 
-async function serveSegment(seconds: number) {
-  const segments = await startSegmentsService(answerSegments(segmentOf(0, seconds)));
-  const egress = createEgress({ allow: [segments.host] });
-  onTestFinished(egress.close);
-  return { sponsorblockUrl: segments.url, request: egress.request };
-}
+const serveSegment = async (seconds: number) =>
+  (await startSegmentsService(answerSegments(segmentOf(0, seconds)))).options;
 
 interface Player {
   readonly readyState: number;

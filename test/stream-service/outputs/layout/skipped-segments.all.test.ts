@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createEgress } from '../../../../core/egress/create-egress.ts';
 import { UpstreamError } from '../../../../core/errors/index.ts';
 import { silentLog } from '../../../../core/log/log.ts';
 import { archiveKey } from '../../../../core/state/keys.ts';
@@ -59,12 +58,9 @@ interface Started {
 
 /** Starts the service with files, and with a service that answers requests for segments. */
 async function start({ files, item, isAdmitted = true }: Started, answer: Parameters<typeof startSegmentsService>[0]) {
-  const segments = await startSegmentsService(answer);
-  const egress = createEgress({ allow: isAdmitted ? [segments.host] : [] });
-  onTestFinished(egress.close);
-  const options = { sponsorblockUrl: segments.url, request: egress.request };
+  const { options, paths } = await startSegmentsService(answer, isAdmitted);
   const started = await startMedia(media, files, options, { origin, ...item });
-  return { ...started, paths: segments.paths };
+  return { ...started, paths };
 }
 
 const startSkipping = (files: Files, skipped: readonly Span[], item?: Partial<Resource>) =>
@@ -236,8 +232,6 @@ describe('Media with skip', () => {
 
   it('applies to the entries of an archive, where those that cannot be cut are missing', async () => {
     const segments = await startSegmentsService(answerSegments(segmentOf(1, 2)));
-    const egress = createEgress({ allow: [segments.host] });
-    onTestFinished(egress.close);
     const source = fileSource(await readFile(media.pathOf('ladder/both-360.mp4')));
     const tracks = [trackOf('mp4'), trackOf('webm', { container: 'webm' })];
     const resources = tracks.map((track, index) => resourceOf([track], { origin, id: `r${index}`.padEnd(22, '_') }));
@@ -253,8 +247,7 @@ describe('Media with skip', () => {
       (id) => resources.find((resource) => resource.id === id),
       { mp4: source, webm: source },
       {
-        sponsorblockUrl: segments.url,
-        request: egress.request,
+        ...segments.options,
         peekSource: async () => source,
         state: {
           getArchivedList: async () => ({
@@ -397,12 +390,10 @@ describe('Media with skip', () => {
 
 /** A service of segments, and what makes hosts with one table that read it. */
 async function createHosts(answer: Parameters<typeof startSegmentsService>[0]) {
-  const { url, host, paths } = await startSegmentsService(answer);
-  const egress = createEgress({ allow: [host] });
-  onTestFinished(egress.close);
+  const { options: asked, paths } = await startSegmentsService(answer);
   const state = tableOf(new Map());
   const createHost = (options: Partial<SegmentsOptions>) =>
-    createSegments({ sponsorblockUrl: url, request: egress.request, log: silentLog, state, ...options });
+    createSegments({ ...asked, log: silentLog, state, ...options });
   return { paths, createHost, resource: resourceOf([trackOf('mp4')], { origin }) };
 }
 

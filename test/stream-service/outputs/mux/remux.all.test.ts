@@ -6,8 +6,8 @@ import type { Track } from '../../../../core/state/resource.ts';
 import { runningFfmpegs } from '../../../../stream-service/ffmpeg/run-ffmpeg.ts';
 import { ensureMedia } from '../../../origin/media.ts';
 import { probeBody, runProgram, withTemporaryFolder } from '../../../support/media-tools.ts';
-import { sendRequest } from '../../../support/request.ts';
-import { mediaKey, resourceOf, type Service, startService, trackOf } from '../../fixture.ts';
+import { sendRequest, statusOrBroken } from '../../../support/request.ts';
+import { resourceOf, type Service, startService, trackOf } from '../../fixture.ts';
 import { fileSource, segmentedSource } from '../encode/mp3/fixture.ts';
 
 const media = await ensureMedia();
@@ -21,7 +21,7 @@ afterEach(async () => {
 async function start(source: Source, traits: Partial<Track> = {}, options = {}): Promise<string> {
   const track = trackOf('hls', { delivery: 'hls', ...traits });
   service = await startService(resourceOf([track], { durationSeconds: 6 }), { hls: source }, options);
-  return `${service.url}/api/Stream/Media/${mediaKey('hls')}`;
+  return service.media('hls');
 }
 const hls = (name: string, options = {}) => segmentedSource(join(media, 'hls', name, 'index.m3u8'), options);
 
@@ -60,10 +60,7 @@ describe('segmented rendition', () => {
       // A box that extends to the end takes in what follows.
       const cutAt = (bytes: Buffer) => (bytes.indexOf('moof') > 0 && cut-- === 0 ? TO_END : bytes);
       const readAll = () => source.readAll().map(cutAt);
-      return sendRequest(await start({ ...source, minSeconds, readAll })).then(
-        ({ status }) => status,
-        () => 'broken',
-      );
+      return statusOrBroken(sendRequest(await start({ ...source, minSeconds, readAll })));
     };
     const { durationSeconds = 0 } = source;
     expect(await read(durationSeconds * 0.9, Number.POSITIVE_INFINITY)).toBe(200);
