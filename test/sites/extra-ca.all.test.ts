@@ -3,7 +3,6 @@ import { createEgress } from '../../core/egress/create-egress.ts';
 import { createResolver } from '../../core/resolve/create-resolver.ts';
 import type { YtDlp } from '../../packages/yt-dlp-worker/src/tools.ts';
 import { createMemoryState } from '../core/resolve/memory-state.ts';
-import { ensureMedia } from '../origin/media.ts';
 import { html, sendFile } from '../origin/respond.ts';
 import { afterFile } from '../support/after-file.ts';
 import { asProblem } from '../support/as-problem.ts';
@@ -12,7 +11,6 @@ import { ytDlpWithCurlCffi } from '../support/installed-tools.ts';
 import type { Site } from './site.ts';
 import { startSites } from './start-sites.ts';
 
-const mediaDir = await ensureMedia();
 const ytDlp = await ytDlpWithCurlCffi();
 
 const PAGE = 'https://site.example/page';
@@ -20,7 +18,7 @@ const site: Site = {
   hosts: ['site.example'],
   handle: async (exchange) => {
     if (exchange.path === '/page') html(exchange, '<video src="/clip.mp4"></video>');
-    else await sendFile({ ...exchange, mediaDir }, 'clip.mp4');
+    else await sendFile(exchange, 'clip.mp4');
   },
 };
 const sites = closeAfterwards(await startSites([site]));

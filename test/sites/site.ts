@@ -8,7 +8,7 @@ export interface Site {
   handle(exchange: SiteExchange): void | Promise<void>;
 }
 
-/** A request to a site, and its response. `mediaDir` is empty: a site has folders of its own. */
+/** A request to a site, and its response. */
 export interface SiteExchange extends Exchange {
   readonly host: string;
   /** The address that the request comes from. */

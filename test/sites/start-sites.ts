@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { endTogether } from '../../packages/guarded-fetch/test/servers.ts';
+import { ensureMedia } from '../origin/media.ts';
 import { send } from '../origin/respond.ts';
 import { listen } from '../support/listen.ts';
 import { makeCertificates } from './certificates.ts';
@@ -32,6 +33,7 @@ export async function startSites(sites: readonly Site[]): Promise<RunningSites> 
     dir,
     sites.flatMap(({ hosts }) => hosts),
   );
+  const mediaDir = await ensureMedia();
   const requests: SiteRequest[] = [];
   const closing = new AbortController();
 
@@ -55,7 +57,7 @@ export async function startSites(sites: readonly Site[]): Promise<RunningSites> 
         response,
         url,
         path: url.pathname,
-        mediaDir: '',
+        mediaDir,
         signal,
         host,
         client,

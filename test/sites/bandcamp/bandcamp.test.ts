@@ -4,7 +4,7 @@ import { delivers, describeSite, refuses, streamEntries } from '../describe-site
 import { useSite } from '../use-site.ts';
 import { createBandcamp } from './bandcamp.ts';
 
-const bandcamp = useSite(await createBandcamp(), { ytDlp: await ytDlpWithCurlCffi() });
+const bandcamp = useSite(createBandcamp(), { ytDlp: await ytDlpWithCurlCffi() });
 
 const trackUrl = (name: string) => `https://artist.bandcamp.com/track/${name}`;
 

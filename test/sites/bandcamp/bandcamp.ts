@@ -1,4 +1,3 @@
-import { ensureMedia } from '../../origin/media.ts';
 import { html, json, send, sendFile } from '../../origin/respond.ts';
 import type { Site, SiteExchange } from '../site.ts';
 
@@ -36,13 +35,11 @@ const TOKEN = 'token-of-one-day';
 const DURATION_SECONDS = 6;
 
 /** Bandcamp, as far as yt-dlp asks it: pages of tracks, albums and free downloads, the API of radio shows, and media. */
-export async function createBandcamp(): Promise<Site> {
-  const mediaDir = await ensureMedia();
-
+export function createBandcamp(): Site {
   const media = async (exchange: SiteExchange): Promise<void> => {
     const { enc = '', token } = Object.fromEntries(exchange.url.searchParams);
     if (token !== TOKEN) send(exchange, 'text/plain', '', 410);
-    else await sendFile({ ...exchange, mediaDir }, enc in FILES ? FILES[enc as FileName][1] : 'ladder/mp3-256.mp3');
+    else await sendFile(exchange, enc in FILES ? FILES[enc as FileName][1] : 'ladder/mp3-256.mp3');
   };
 
   return {
@@ -51,7 +48,7 @@ export async function createBandcamp(): Promise<Site> {
       const { host, path } = exchange;
       const [, kind, name = ''] = path.split('/');
       const track = kind === 'track' ? TRACKS[name] : undefined;
-      if (host === 'f4.bcbits.com') await sendFile({ ...exchange, mediaDir }, 'square.jpg');
+      if (host === 'f4.bcbits.com') await sendFile(exchange, 'square.jpg');
       else if (path.startsWith('/statdownload/')) stat(exchange);
       else if (host === 't4.bcbits.com' || host === 'popplers5.bandcamp.com') await media(exchange);
       else if (path === '/api/player/2/player_data_web') json(exchange, SHOW);

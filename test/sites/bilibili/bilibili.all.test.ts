@@ -3,7 +3,7 @@ import { delivers, describeSite, refuses, streamEntries } from '../describe-site
 import { useSite } from '../use-site.ts';
 import { createBilibili, videoUrl } from './bilibili.ts';
 
-const bilibili = useSite(await createBilibili());
+const bilibili = useSite(createBilibili());
 
 describeSite('Bilibili', bilibili, [
   delivers('a video, whose media needs a Referer', videoUrl('BV1plain00001'), {

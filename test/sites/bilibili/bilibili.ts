@@ -1,4 +1,3 @@
-import { ensureMedia } from '../../origin/media.ts';
 import { html, json, send, sendFile } from '../../origin/respond.ts';
 import type { Site, SiteExchange } from '../site.ts';
 
@@ -47,8 +46,7 @@ const DANMAKU = '<?xml version="1.0" encoding="UTF-8"?><i><d p="1.0,1,25,1677721
 const LIFETIME_SECONDS = 7_200;
 
 /** Bilibili, as far as yt-dlp asks it: video pages, the API of formats and subtitles, and media that needs a Referer. */
-export async function createBilibili(): Promise<Site> {
-  const mediaDir = await ensureMedia();
+export function createBilibili(): Site {
   const api: Readonly<Record<string, (exchange: SiteExchange, video: Video) => void>> = {
     '/x/web-interface/nav': (exchange) => {
       const image = (name: string) => `https://i0.hdslb.com/bfs/wbi/${name.repeat(4)}.png`;
@@ -73,7 +71,7 @@ export async function createBilibili(): Promise<Site> {
     const { deadline, file = '' } = Object.fromEntries(exchange.url.searchParams);
     const isRefused = !referer.startsWith('https://www.bilibili.com/') || Date.now() / 1000 > Number(deadline);
     if (isRefused) send(exchange, 'text/plain', '', 403);
-    else await sendFile({ ...exchange, mediaDir }, file);
+    else await sendFile(exchange, file);
   };
 
   return {
@@ -85,7 +83,7 @@ export async function createBilibili(): Promise<Site> {
       if (host.endsWith('.bilivideo.com')) await media(exchange);
       else if (host === 'comment.bilibili.com') send(exchange, 'text/xml', DANMAKU);
       else if (path === '/bfs/subtitle/1.json') json(exchange, SUBTITLE);
-      else if (host === 'i0.hdslb.com') await sendFile({ ...exchange, mediaDir }, 'wide.jpg');
+      else if (host === 'i0.hdslb.com') await sendFile(exchange, 'wide.jpg');
       else if (call) call(exchange, videoOf(id) ?? {});
       else if (path.startsWith('/video/')) page(exchange, id);
       else send(exchange, 'text/plain', 'Not found', 404);

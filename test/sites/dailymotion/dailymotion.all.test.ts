@@ -4,7 +4,7 @@ import { delivers, describeSite, refuses } from '../describe-site.ts';
 import { useSite } from '../use-site.ts';
 import { createDailymotion } from './dailymotion.ts';
 
-const site = await createDailymotion();
+const site = createDailymotion();
 const dailymotion = useSite(site);
 const withBrowser = useSite(site, { ytDlp: await ytDlpWithCurlCffi() });
 

@@ -1,4 +1,3 @@
-import { ensureMedia } from '../../origin/media.ts';
 import { json, send, sendFile } from '../../origin/respond.ts';
 import type { Site, SiteExchange } from '../site.ts';
 
@@ -32,8 +31,7 @@ export interface Dailymotion extends Site {
 }
 
 /** Dailymotion, as far as yt-dlp asks it: tokens of the API, metadata, and HLS by signed URLs for the visitor who got them. */
-export async function createDailymotion(): Promise<Dailymotion> {
-  const mediaDir = await ensureMedia();
+export function createDailymotion(): Dailymotion {
   let signature = 1;
   const sign = (path: string) => `https://vod.dmcdn.net/sec(${signature})${path}`;
 
@@ -73,7 +71,7 @@ export async function createDailymotion(): Promise<Dailymotion> {
   const media = async (exchange: SiteExchange): Promise<void> => {
     const [, sent, name = ''] = /^\/sec\((\d+)\)\/video\/180\/(.+)$/.exec(exchange.path) ?? [];
     if (!isValid(sent)) send(exchange, 'text/plain', '', 403);
-    else await sendFile({ ...exchange, mediaDir }, `hls/ts/${name}`);
+    else await sendFile(exchange, `hls/ts/${name}`);
   };
 
   return {
@@ -85,7 +83,7 @@ export async function createDailymotion(): Promise<Dailymotion> {
       const { host, path } = exchange;
       const id = /(\w+)(?:\.m3u8)?$/.exec(path)?.[1] ?? '';
       if (host === 'vod.dmcdn.net') await media(exchange);
-      else if (host === 's1.dmcdn.net') await sendFile({ ...exchange, mediaDir }, 'wide.jpg');
+      else if (host === 's1.dmcdn.net') await sendFile(exchange, 'wide.jpg');
       else if (path === '/oauth/token') json(exchange, { access_token: TOKEN });
       else if (host === 'graphql.api.dailymotion.com') graphql(exchange);
       else if (path.startsWith('/player/metadata/video/')) metadata(exchange, id);

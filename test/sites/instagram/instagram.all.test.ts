@@ -4,7 +4,7 @@ import { delivers, describeSite, refuses, streamEntries } from '../describe-site
 import { useSite } from '../use-site.ts';
 import { createInstagram, type Shortcode } from './instagram.ts';
 
-const instagram = useSite(await createInstagram(), { ytDlp: await ytDlpWithCurlCffi() });
+const instagram = useSite(createInstagram(), { ytDlp: await ytDlpWithCurlCffi() });
 
 const postUrl = (shortcode: Shortcode | 'Bunknownpos') => `https://www.instagram.com/p/${shortcode}/`;
 

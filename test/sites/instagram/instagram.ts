@@ -1,4 +1,3 @@
-import { ensureMedia } from '../../origin/media.ts';
 import { html, json, redirect, send, sendFile } from '../../origin/respond.ts';
 import type { Site, SiteExchange } from '../site.ts';
 
@@ -45,9 +44,7 @@ const MANIFEST = (url: (file: string) => string) =>
 </Period></MPD>`.replaceAll('&file', '&amp;file');
 
 /** Instagram without a login, as far as yt-dlp asks it: tokens of the page, the API for browsers, and media. */
-export async function createInstagram(): Promise<Site> {
-  const mediaDir = await ensureMedia();
-
+export function createInstagram(): Site {
   const graphql = (exchange: SiteExchange): void => {
     const form = new URLSearchParams(exchange.body);
     const { headers } = exchange.request;
@@ -64,8 +61,7 @@ export async function createInstagram(): Promise<Site> {
     hosts: ['www.instagram.com', 'instagram.com', '*.cdninstagram.com'],
     handle: async (exchange) => {
       const { host, path, url } = exchange;
-      if (host.endsWith('.cdninstagram.com'))
-        await sendFile({ ...exchange, mediaDir }, url.searchParams.get('file') ?? '');
+      if (host.endsWith('.cdninstagram.com')) await sendFile(exchange, url.searchParams.get('file') ?? '');
       else if (!isBrowser(exchange)) send(exchange, 'text/plain', 'Please wait a few minutes', 429);
       else if (path === '/') html(exchange, `<script id="__eqmc">${JSON.stringify({ l: LSD_TOKEN })}</script>`);
       else if (path === '/api/v1/web/get_ruling_for_content/') rule(exchange);

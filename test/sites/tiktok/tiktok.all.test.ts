@@ -4,7 +4,7 @@ import { useSite } from '../use-site.ts';
 import { createTiktok, postUrl, SHORT_LINK } from './tiktok.ts';
 
 // As the official builds have it: pages are for browsers.
-const tiktok = useSite(await createTiktok(), { ytDlp: await ytDlpWithCurlCffi() });
+const tiktok = useSite(createTiktok(), { ytDlp: await ytDlpWithCurlCffi() });
 
 const ALL = {
   ytDlp: ['audio', 'bytevc2_1080p_700000', 'download', 'h264_360p_400000', 'h264_720p_900000'],

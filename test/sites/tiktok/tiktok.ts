@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { ensureMedia } from '../../origin/media.ts';
 import { html, redirect, send, sendFile } from '../../origin/respond.ts';
 import type { Site, SiteExchange } from '../site.ts';
 
@@ -42,8 +41,7 @@ const MEDIA_COOKIE = 'tt_chain_token';
  * TikTok, as far as yt-dlp asks it: pages for browsers alone, after a challenge, and media for those who have the cookie and
  * the address of the page.
  */
-export async function createTiktok(): Promise<Site> {
-  const mediaDir = await ensureMedia();
+export function createTiktok(): Site {
   const tokens = new Set<string>();
 
   const page = (exchange: SiteExchange): void => {
@@ -69,7 +67,7 @@ export async function createTiktok(): Promise<Site> {
       else if (path === '/login') html(exchange, 'Log in');
       else if (host === 'www.tiktok.com') page(exchange);
       else if (tokens.has(cookieOf(exchange, MEDIA_COOKIE)) && request.headers.referer?.includes('tiktok.com/@'))
-        await sendFile({ ...exchange, mediaDir }, path.replace('/video/', ''));
+        await sendFile(exchange, path.replace('/video/', ''));
       else send(exchange, 'text/html', 'Access Denied', 403);
     },
   };

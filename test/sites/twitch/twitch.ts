@@ -29,8 +29,7 @@ interface Operation {
 
 /** Twitch, as far as yt-dlp asks it: GraphQL, playlists of recordings and live streams with an advertisement, and clips. */
 export async function createTwitch(): Promise<Site> {
-  const clips = await ensureMedia();
-  const mediaDir = await madeFiles(SEGMENTS, clips);
+  const mediaDir = await madeFiles(SEGMENTS, await ensureMedia());
 
   const playlist = (exchange: SiteExchange): void => {
     const [, kind = '', id = ''] = /\/(vod|hls)\/(\w+)\.m3u8$/.exec(exchange.path) ?? [];
@@ -48,9 +47,9 @@ export async function createTwitch(): Promise<Site> {
       send(exchange, 'application/vnd.apple.mpegurl', exchange.path.includes('/audio_only/') ? AUDIO_LIST : VIDEO_LIST);
     else if (name.endsWith('.mp4') && (sig !== SIGNATURE || token !== `token-${CLIP}`))
       send(exchange, 'text/plain', '', 403);
-    else if (name.endsWith('.mp4')) await sendFile({ ...exchange, mediaDir: clips }, CLIP_FILES[name] ?? name);
+    else if (name.endsWith('.mp4')) await sendFile(exchange, CLIP_FILES[name] ?? name);
     else if (name in SEGMENTS) await sendFile({ ...exchange, mediaDir }, name);
-    else await sendFile({ ...exchange, mediaDir: clips }, `hls/ts/${name}`);
+    else await sendFile(exchange, `hls/ts/${name}`);
   };
 
   return {
