@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import type { YtDlp, YtDlpMode } from '../../../packages/yt-dlp-worker/src/tools.ts';
 import type { WorkerOptions, WorkerProcess } from '../../../packages/yt-dlp-worker/src/worker/worker-process.ts';
 import type {
@@ -72,5 +73,11 @@ export function fakeWorkers(answers?: (request: Omit<WorkerRequest, 'id'>) => Re
     };
   };
 
-  return { workers, start };
+  /** The requests of a worker that have no answer, once there are so many. */
+  const untilPending = async (count = 1, index = 0) => {
+    await expect.poll(() => workers[index]?.pending.length, { interval: 5 }).toBe(count);
+    return workers[index]?.pending ?? [];
+  };
+
+  return { workers, start, untilPending };
 }

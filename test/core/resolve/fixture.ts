@@ -1,4 +1,3 @@
-import { expect } from 'vitest';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import type { Egress } from '../../../core/egress/egress.ts';
 import { createResolver, type ResolverOptions } from '../../../core/resolve/create-resolver.ts';
@@ -63,7 +62,7 @@ export const list = (...entries: Info[]): Info => ({ _type: 'playlist', id: 'lis
 export function createFixture(answers?: Record<string, Info | WorkerFailure>, options: Partial<ResolverOptions> = {}) {
   /** URLs that were extracted. */
   const extracted: string[] = [];
-  const { workers, start } = fakeWorkers(
+  const { workers, start, untilPending } = fakeWorkers(
     answers &&
       ((request) => {
         extracted.push(request.url);
@@ -89,11 +88,6 @@ export function createFixture(answers?: Record<string, Info | WorkerFailure>, op
     const resolved = await resolve(url);
     if (resolved.type !== 'PlayList') throw new Error('Not a list');
     return resolved.items.map(({ entry, resource }) => [entry.title, resource?.origin.entryId]);
-  };
-  /** The requests that have no answer, once there are so many. */
-  const untilPending = async (count = 1) => {
-    await expect.poll(() => workers[0]?.pending.length, { interval: 5 }).toBe(count);
-    return workers[0]?.pending ?? [];
   };
   return { extracted, items, links, resolve, resolver, resource, resources, touched, untilPending, workers };
 }

@@ -7,7 +7,7 @@ import { asProblem } from '../../../support/as-problem.ts';
 import { fakeWorkers, fakeYtDlp } from '../fake-workers.ts';
 
 function createFixture(options: Partial<ForksOptions> = {}) {
-  const { workers, start } = fakeWorkers();
+  const { workers, start, untilPending } = fakeWorkers();
   const sessions = { open: 0, refused: false, bytes: 0 };
   const inPlace: { ytDlp: YtDlp | undefined } = { ytDlp: fakeYtDlp('1') };
   const forks = createForks({
@@ -44,7 +44,7 @@ function createFixture(options: Partial<ForksOptions> = {}) {
     });
     return info;
   };
-  return { ask, forks, inPlace, sessions, workers };
+  return { ask, forks, inPlace, sessions, untilPending, workers };
 }
 
 const until = (condition: () => boolean | undefined) => expect.poll(condition, { interval: 5 }).toBe(true);
@@ -52,10 +52,10 @@ const status = (status: number) => ({ details: { status } });
 
 describe('createForks', () => {
   it('sends each request to one warm worker, through its own proxy session', async () => {
-    const { ask, sessions, workers, forks } = createFixture();
+    const { ask, sessions, untilPending, workers, forks } = createFixture();
     await forks.warm();
     const first = ask();
-    await until(() => workers[0]?.pending.length === 1);
+    await untilPending();
     expect(workers[0]?.pending[0]?.request).toMatchObject({
       url: 'https://media.example/',
       flat: true,
@@ -77,14 +77,14 @@ describe('createForks', () => {
   });
 
   it('fails with 502 when the worker crashes, and restarts it', async () => {
-    const { ask, sessions, workers } = createFixture();
+    const { ask, sessions, untilPending, workers } = createFixture();
     const lost = ask();
-    await until(() => workers[0]?.pending.length === 1);
+    await untilPending();
     workers[0]?.crash();
     await expect(asProblem(lost)).rejects.toMatchObject(status(502));
     await until(() => workers.length === 2);
     const next = ask();
-    await until(() => workers[1]?.pending.length === 1);
+    await untilPending(1, 1);
     workers[1]?.pending.shift()?.answer({ id: 'b' });
     expect(await next).toEqual({ id: 'b' });
     expect(sessions.open).toBe(0);
@@ -122,12 +122,12 @@ describe('createForks', () => {
   });
 
   it('switches to a newer yt-dlp while the old worker answers its open requests', async () => {
-    const { ask, inPlace, workers } = createFixture({ concurrency: 2 });
+    const { ask, inPlace, untilPending, workers } = createFixture({ concurrency: 2 });
     const old = ask();
-    await until(() => workers[0]?.pending.length === 1);
+    await untilPending();
     inPlace.ytDlp = fakeYtDlp('2');
     const fresh = ask({ client: 'b' });
-    await until(() => workers[1]?.pending.length === 1);
+    await untilPending(1, 1);
     expect(workers.map(({ options }) => options.ytDlp.version)).toEqual(['1', '2']);
     expect(workers[0]?.closed).toBe(false);
     workers[0]?.pending.shift()?.answer({ id: 'old' });
@@ -138,21 +138,20 @@ describe('createForks', () => {
   });
 
   it('fails with 503 when the queue is full', async () => {
-    const { ask, workers } = createFixture();
+    const { ask, untilPending } = createFixture();
     const results = [ask(), ask()];
     await expect(asProblem(ask())).rejects.toMatchObject(status(503));
     for (const one of results) {
-      await until(() => workers[0]?.pending.length === 1);
-      workers[0]?.pending.shift()?.answer({});
+      (await untilPending()).shift()?.answer({});
       await one;
     }
   });
 
   it('cancels the request when its caller leaves', async () => {
-    const { ask, sessions, workers } = createFixture();
+    const { ask, sessions, untilPending, workers } = createFixture();
     const leaving = new AbortController();
     const left = ask({ signal: leaving.signal });
-    await until(() => workers[0]?.pending.length === 1);
+    await untilPending();
     leaving.abort(new Error('left'));
     await expect(left).rejects.toThrow('left');
     expect(workers[0]?.pending[0]?.signal?.aborted).toBe(true);
@@ -175,14 +174,14 @@ describe('createForks', () => {
   });
 
   it('interrupts and requeues a request of a client that holds most forks when another client waits for its share', async () => {
-    const { ask, sessions, workers } = createFixture({ concurrency: 4, queueLimit: 9 });
+    const { ask, sessions, untilPending, workers } = createFixture({ concurrency: 4, queueLimit: 9 });
     const slow = [1, 2, 3, 4].map((page) => ask({ url: `https://slow.example/${page}`, client: 'a' }));
-    await until(() => workers[0]?.pending.length === 3);
+    await untilPending(3);
     // Its first request is served at once, by the fork that no client can hold in addition to all others.
     const first = ask({ url: 'https://other.example/first', client: 'b' });
-    await until(() => workers[0]?.pending.length === 4);
+    await untilPending(4);
     const other = ask({ url: 'https://other.example/', client: 'b' });
-    await until(() => workers[0]?.pending.length === 5);
+    await untilPending(5);
     const pending = workers[0]?.pending ?? [];
     const of = (path: string) => pending.filter(({ request }) => request.url.endsWith(path));
     expect(pending.map(({ signal }) => signal?.aborted)).toEqual([false, false, true, false, false]);
@@ -213,10 +212,10 @@ describe('createForks', () => {
     ['a refusal is not the cause of an unsupported link', { refused: true }, 'unsupported' as const, 415],
     ['too many bytes are a 415', { bytes: 1000 }, 'unsupported' as const, 415],
   ])('takes the cause from the proxy: %s', async (_, session, kind, expected) => {
-    const { ask, sessions, workers } = createFixture();
+    const { ask, sessions, untilPending, workers } = createFixture();
     Object.assign(sessions, session);
     const result = ask();
-    await until(() => workers[0]?.pending.length === 1);
+    await untilPending();
     workers[0]?.pending[0]?.fail({ kind });
     await expect(asProblem(result)).rejects.toMatchObject(status(expected));
   });
