@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { endTogether } from '../../packages/guarded-fetch/test/servers.ts';
+import { endTogether } from '../../packages/guarded-fetch/test/end-together.ts';
 import { ensureMedia } from '../origin/media.ts';
 import { send } from '../origin/respond.ts';
 import { listen } from '../support/listen.ts';

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import http, { type RequestListener } from 'node:http';
 import https from 'node:https';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import type { Lookup } from '../src/dial.ts';
 import { createGuardedFetch, type GuardedFetch, type GuardedFetchOptions } from '../src/guarded-fetch.ts';
 import { certificate } from './certificate.ts';
+import { endTogether } from './end-together.ts';
 
 export interface Listening {
   readonly host: string;
@@ -53,15 +53,6 @@ export async function deadPort(): Promise<number> {
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   return port;
-}
-
-/** Either of two connections ends with the other. */
-export function endTogether(one: Duplex, other: Duplex): void {
-  for (const [left, right] of [
-    [one, other],
-    [other, one],
-  ] as const)
-    left.on('error', () => right.destroy()).on('close', () => right.destroy());
 }
 
 /** The addresses of each name; other names do not exist. */
