@@ -18,8 +18,16 @@ interface WebAcl {
 
 /** The other parts that an update replaces: what it leaves out is lost. */
 const KEPT = [
-  ...['Description', 'Rules', 'VisibilityConfig', 'CustomResponseBodies', 'CaptchaConfig', 'ChallengeConfig'],
-  ...['TokenDomains', 'AssociationConfig', 'DataProtectionConfig', 'ApplicationConfig'],
+  'Description',
+  'Rules',
+  'VisibilityConfig',
+  'CustomResponseBodies',
+  'CaptchaConfig',
+  'ChallengeConfig',
+  'TokenDomains',
+  'AssociationConfig',
+  'DataProtectionConfig',
+  'ApplicationConfig',
 ];
 const CLOSED_STATUS = 503;
 const RETRY_AFTER = { Name: 'Retry-After', Value: '3600' };

@@ -272,7 +272,8 @@ describe('createFirewallSwitch', () => {
     };
     const { changes, limit } = createFixture({
       ...kept,
-      ...{ ARN: 'an-arn', Capacity: 9 },
+      ARN: 'an-arn',
+      Capacity: 9,
       DefaultAction: { Allow: {} },
     });
     for (const isClosed of [false, true, true, false]) await limit(isClosed);

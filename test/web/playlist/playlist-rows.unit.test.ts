@@ -47,8 +47,13 @@ describe('matches', () => {
 describe('the files of a list', () => {
   it('are the ones that its archive has, which no other format than MP3 can be asked for', () => {
     const audio = (label: string, convertTo: string | null) => ({
-      ...{ key: 'one', label, convertTo, bitrate: 192, fileSizeBytes: 9_000_000 },
-      ...{ fileExtension: convertTo ? '.mp3' : '.m4a', mimeType: 'audio/mp4' },
+      key: 'one',
+      label,
+      convertTo,
+      bitrate: 192,
+      fileSizeBytes: 9_000_000,
+      fileExtension: convertTo ? '.mp3' : '.m4a',
+      mimeType: 'audio/mp4',
     });
     const item = { ...entry.item, audio: { renditions: [audio('129 kbps', null), audio('192 kbps', 'mp3')] } };
     const chosenFor = (container: string) => {
