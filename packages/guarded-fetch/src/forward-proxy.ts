@@ -102,7 +102,11 @@ export function createForwardProxy(options: ForwardProxyOptions): ForwardProxy {
   return {
     openSession: async (options) => {
       if (closed) throw new UpstreamError('Egress is closed');
-      listening ??= server.listen();
+      listening ??= server.listen().catch((error) => {
+        // The next session tries again.
+        listening = undefined;
+        throw error;
+      });
       await listening;
       const session = createSessionState(options, secureContext, () => {
         const proxy = routes.resolve(options.identity ?? DIRECT);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { connect } from 'node:net';
-import { describe, expect } from 'vitest';
+import { connect, Server } from 'node:net';
+import { describe, expect, onTestFinished, vi } from 'vitest';
 import { UpstreamError } from '../../../core/errors/errors.ts';
 import { deadPort, serve, serveTcp, serveTls } from '../../../packages/guarded-fetch/test/servers.ts';
 import { itWith } from '../../support/clients.ts';
@@ -154,6 +154,18 @@ describe.each(REQUEST_METHODS)('a proxy session, used %s', (_way, flags) => {
 });
 
 describe('createForwardProxy', () => {
+  it('listens for the next session where it could not for one, and closes without', async () => {
+    const listen = vi.spyOn(Server.prototype, 'listen').mockImplementationOnce(function fail(this: Server) {
+      queueMicrotask(() => this.emit('error', new Error('too many open files')));
+      return this;
+    });
+    onTestFinished(() => listen.mockRestore());
+    const egress = egressFor({});
+    await expect(egress.openProxySession({})).rejects.toThrow('too many open files');
+    (await egress.openProxySession({})).close();
+    await egress.close();
+  });
+
   it('tunnels TLS by CONNECT', async () => {
     const { host } = await serveTls((_request, response) => void response.end('secure'));
     const session = await openSessionTo(host);
