@@ -19,7 +19,8 @@ export function loadDotEnv(environment: Record<string, string | undefined> = pro
 
 function read(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    // Editors of Windows begin it with a byte order mark.
+    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT') return '';

@@ -14,6 +14,13 @@ it('adds variables that are not set, and returns those that are no setting', asy
   expect(environment).toEqual({ HOST: '127.0.0.1', PORT: '8090', SEARCH: 'true', PROT: '1' });
 });
 
+it('reads a file with the byte order mark of Windows editors', async () => {
+  await writeFile(file, '\uFEFFPORT=8090\r\nHOST=0.0.0.0\r\n');
+  const environment = {};
+  expect(loadDotEnv(environment, file)).toEqual([]);
+  expect(environment).toEqual({ HOST: '0.0.0.0', PORT: '8090' });
+});
+
 it('needs no file', () => expect(loadDotEnv({}, join(root, 'missing'))).toEqual([]));
 
 it('names a file that cannot be read', async () => {
