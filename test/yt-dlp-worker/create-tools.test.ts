@@ -49,6 +49,21 @@ describe('ensure', () => {
     ]);
   });
 
+  it('leaves nothing of downloads that fail, and no room taken from the next provider', async () => {
+    const found: string[][] = [];
+    const cut: ToolProvider<YtDlp> = {
+      ...fakes.ytDlpFrom('A', '2026.08.19'),
+      fetch: async (folder) => {
+        found.push(await fakes.storedVersions());
+        await writeFile(join(folder, 'part'), '');
+        throw new Error('no space left');
+      },
+    };
+    await expect(fakes.open([cut, cut]).ensure()).rejects.toBeInstanceOf(ToolUnavailable);
+    const alone = [expect.stringMatching(/^\.staged-/)];
+    expect([found, await fakes.storedVersions()]).toEqual([[alone, alone], []]);
+  });
+
   it('requests no provider and reports nothing when both are installed, but records them', async () => {
     await fakes.open([fakes.ytDlpFrom('A', '2026.08.19')]).ensure();
     fakes.reset();

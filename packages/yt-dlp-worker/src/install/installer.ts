@@ -83,6 +83,8 @@ export function createInstaller<Tool extends { readonly version: string; readonl
   ): Promise<InstalledVersion<Tool>> => {
     const fetching: Activity = { name: activity, tool: name, step: 'fetch' };
     onActivity(fetching);
+    // What a provider before has left of a failed download takes the disk space of this one.
+    await store.cleanStaged();
     const staged = await store.stage();
     const locate = await provider.fetch(staged, {
       onBytes: createFetchProgress(fetching, onActivity),
@@ -176,8 +178,9 @@ export function createInstaller<Tool extends { readonly version: string; readonl
         await warnOfSkipped(provider, installed.tool.version);
         return installed;
       }));
-    if (!current) throw new ToolUnavailable(`${name} cannot be installed: ${failures.join('; ')}`);
-    await cleanUp();
+    if (current) return cleanUp();
+    await store.cleanStaged();
+    throw new ToolUnavailable(`${name} cannot be installed: ${failures.join('; ')}`);
   };
 
   /** Installs the newest version if it is newer than `kept`, or another that is authoritative. @returns whether it is in use */
