@@ -9,19 +9,25 @@ import { type Finding, findingsOn } from './finding.ts';
 
 /** Runs the installed tools, without fetching any. */
 export async function checkTools(settings: Settings): Promise<Finding[]> {
-  const { ok, problem } = findingsOn('Tools');
+  const { ok, warning, problem } = findingsOn('Tools');
   const dir = resolve(settings.toolsDir);
   if (!existsSync(dir)) return [ok(`not installed yet: the first start fetches them into ${dir}`)];
   const egress = createEgress({ allow: [] });
+  let isInstalling = false;
   const tools = createTools({
     ...toToolsOptions(settings, { egress }),
     providers: { ytDlp: [], ffmpeg: [] },
-    onActivity: () => undefined,
+    onActivity({ name, tool }) {
+      isInstalling = tool === undefined;
+      // Ends the wait, which may take minutes.
+      if (isInstalling) throw new Error(name);
+    },
     record: async () => undefined,
   });
   try {
     // Fails for what is missing, which is reported below.
     await tools.ensure().catch(() => undefined);
+    if (isInstalling) return [warning('another process installs the tools: ask again when it has ended')];
     const ffmpeg = tools.ffmpeg();
     const ytDlp = tools.ytDlp();
     return [

@@ -1,11 +1,13 @@
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
 import { type Finding, formatFinding } from '../../local/doctor/finding.ts';
 import { checkExposure } from '../../local/doctor/network.ts';
 import { runChecks } from '../../local/doctor/run-checks.ts';
+import { withLock } from '../../packages/yt-dlp-worker/src/install/lock.ts';
 import { startOrigin } from '../origin/server.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
 import { installedTools } from '../support/installed-tools.ts';
@@ -71,6 +73,23 @@ describe('runChecks', () => {
       { severity: 'problem', text: expect.stringMatching(/^no FFmpeg .*update-tools$/) },
       { severity: 'problem', text: expect.stringMatching(/^no yt-dlp .*update-tools$/) },
     ]);
+  });
+
+  it('does not wait for another process that installs the tools', async () => {
+    const dir = join(root, 'installing');
+    const done = Promise.withResolvers<void>();
+    const { signal } = new AbortController();
+    const installing = withLock(join(dir, 'install.lock'), () => done.promise, { signal });
+    onTestFinished(async () => {
+      done.resolve();
+      await installing;
+    });
+    await expect.poll(() => existsSync(join(dir, 'install.lock'))).toBe(true);
+    const findings = await findingsOf(environmentWith({ TOOLS_DIR: dir }));
+    expect(on('Tools', findings)).toMatchObject([
+      { severity: 'warning', text: 'another process installs the tools: ask again when it has ended' },
+    ]);
+    expect(on('Outgoing', findings)).toHaveLength(1);
   });
 
   it('names the outgoing proxy that does not work by its position, without its password', async () => {
