@@ -34,7 +34,7 @@ export interface ToolsInPlace {
 }
 
 /** The tools of this machine: installed at the start, updated on a schedule, with a maintenance record in the table. */
-interface LocalTools extends Pick<Tools, 'ytDlp' | 'ffmpeg' | 'update'> {
+interface LocalTools extends Pick<Tools, 'ytDlp' | 'ffmpeg'> {
   /** Waits for the check of what is installed. @throws InMaintenance once something is fetched or checked for longer */
   inPlace(): Promise<void>;
   /** The step of an install or update that runs at the moment. */
@@ -70,7 +70,8 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
     ytDlpDir,
     onActivity,
     onNotice,
-    record: state.putTools,
+    record: (inPlace) =>
+      state.putTools(inPlace).catch((error) => log.warn('Recording the tools in the table failed', { error })),
     reloadIntervalMs: RELOAD_INTERVAL_MS,
     log,
   });
@@ -79,8 +80,11 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
     current = undefined;
     return maintenance.leave();
   };
-  const update = () => tools.update().finally(leave);
-  const updateInTurn = () => void update().catch((error) => log.error('Updating tools failed', { error }));
+  const update = () =>
+    void tools
+      .update()
+      .finally(leave)
+      .catch((error) => log.error('Updating tools failed', { error }));
 
   return {
     activity: () => current,
@@ -90,7 +94,6 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
     },
     ytDlp: tools.ytDlp,
     ffmpeg: tools.ffmpeg,
-    update,
     async ensure() {
       await maintenance.takeOver();
       slow = setTimeout(() => {
@@ -105,9 +108,9 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
       if (!ytDlp || !ffmpeg) throw new Error('Tools are not installed');
       const { toolsUpdateHours: hours } = settings;
       if (hours > 0) {
-        timer = setInterval(updateInTurn, hours * HOUR_MS).unref();
+        timer = setInterval(update, hours * HOUR_MS).unref();
         // An image may be months old.
-        if (ytDlpDir !== undefined) updateInTurn();
+        if (ytDlpDir !== undefined) update();
       }
       return { ytDlp, ffmpeg };
     },

@@ -32,10 +32,12 @@ export function createMaintenanceKeeper({ state, log }: { state: State; log: Log
     }
   };
 
+  // It expires by itself.
+  const end = () =>
+    state.endMaintenance(owner).catch((error) => log.warn('Ending maintenance lease failed', { error }));
+
   return {
-    async takeOver() {
-      await state.endMaintenance(owner).catch((error) => log.warn('Ending stale maintenance lease failed', { error }));
-    },
+    takeOver: end,
     async enter(activity) {
       if (activity === current) return;
       current = activity;
@@ -47,7 +49,7 @@ export function createMaintenanceKeeper({ state, log }: { state: State; log: Log
       current = undefined;
       clearInterval(timer);
       timer = undefined;
-      await state.endMaintenance(owner);
+      await end();
     },
   };
 }

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
-import { open, readFile, rename } from 'node:fs/promises';
+import { open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
 import { createEgress } from '../../core/egress/create-egress.ts';
+import { StateUnavailable } from '../../core/errors/errors.ts';
 import { startService } from '../../local/service.ts';
 import { createLocalTools, toToolsOptions } from '../../local/tools/local-tools.ts';
 import { startOrigin } from '../origin/server.ts';
@@ -77,6 +78,25 @@ it('answers a first link after a restart and during an update, and never contrad
   const version = '2099.01.01';
   await addYtDlp(toolsDir, { ...(await installedTools()).ytDlp, version });
   await expect.poll(askBoth, { timeout: 100_000 }).toEqual({ status: 200, tools: expect.stringContaining(version) });
+});
+
+it('has the tools although the table does not take what is written', async () => {
+  const dir = await temporaryFolder();
+  const table = await openTemporaryState();
+  onTestFinished(table.close);
+  const egress = createEgress({ allow: [] });
+  onTestFinished(egress.close);
+  const { ffmpeg } = await installedTools();
+  const toolsDir = await createToolsFolder(join(dir, 'tools'));
+  await rm(join(toolsDir, 'ffmpeg'), { recursive: true });
+  const fail = () => Promise.reject(new StateUnavailable('no table'));
+  const tools = createLocalTools({
+    settings: readSettings({ TOOLS_DIR: toolsDir, FFMPEG_PATH: ffmpeg.path, TOOLS_UPDATE_HOURS: '0' }),
+    state: { ...table.state, putTools: fail, takeMaintenance: fail, endMaintenance: fail },
+    egress,
+  });
+  expect(await tools.ensure()).toMatchObject({ ffmpeg: { path: ffmpeg.path, source: 'path' } });
+  await tools.close();
 });
 
 it('names a check of the tools that takes long, to links and to App alike', async () => {
