@@ -174,6 +174,23 @@ describe('examples for Prometheus and Grafana', () => {
     expect([...used].filter((name) => !existing.has(name))).toEqual([]);
   });
 
+  itWith('promtool').each([
+    { tools: [], isFiring: true },
+    { tools: ['FFmpeg'], isFiring: true },
+    { tools: ['FFmpeg', 'yt-dlp'], isFiring: false },
+  ])('report missing tools: there are $tools', async ({ tools, isFiring }) => {
+    const series = ['reelay_info', ...tools.map((tool) => `reelay_tool_info{tool="${tool}"}`)];
+    const query = 'count(ALERTS{alertname="ReelayNoTools",alertstate="firing"})';
+    const test = {
+      interval: '1m',
+      input_series: series.map((name) => ({ series: name, values: '1x60' })),
+      promql_expr_test: [{ expr: query, eval_time: '40m', exp_samples: isFiring ? [{ labels: '{}', value: 1 }] : [] }],
+    };
+    const file = join(root, `missing-${tools.length}.json`);
+    await writeFile(file, JSON.stringify({ rule_files: [join(EXAMPLES, 'alerts.yaml')], tests: [test] }));
+    expect(await runProgram('promtool', ['test', 'rules', file])).toMatchObject({ code: 0 });
+  });
+
   itWith('promtool')('are accepted by promtool', async () => {
     expect(await runProgram('promtool', ['check', 'rules', join(EXAMPLES, 'alerts.yaml')])).toMatchObject({ code: 0 });
     const { body } = await sendRequest(metricsUrl);
