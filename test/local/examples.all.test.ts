@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { Agent, request } from 'undici';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
 import { buildPage } from '../../local/page/build-page.ts';
 import { startService } from '../../local/service.ts';
@@ -175,6 +175,15 @@ describe.each([
     const { body } = await get(proxy.url, `/api/Fetch/GetResource?${query}`);
     return `/api/Stream/Media/${JSON.parse(body.toString()).mediaItems[0].video.bestQualityKey}`;
   }
+});
+
+describe('the example for nginx', () => {
+  itWith('nginx').each(['/api/fetch/getresource', '/api/Get'])('limits resolves by %s', async (path) => {
+    const { url, close } = await startNginx();
+    onTestFinished(close);
+    const statuses = await Promise.all(Array.from({ length: 60 }, async () => (await get(url, path)).status));
+    expect(new Set(statuses)).toEqual(new Set([400, 429]));
+  });
 });
 
 describe('the example for systemd', () => {
