@@ -74,10 +74,10 @@ async function installDependencies(wanted) {
   const [installed, installedExtent] = existsSync(STAMP) ? readFileSync(STAMP, 'utf8').split(' ') : [];
   if (installed === lockfile && (installedExtent === 'everything' || installedExtent === wanted)) return;
   const packages = Object.entries(JSON.parse(locked).packages);
-  const present = existsSync(INSTALLED) ? JSON.parse(readFileSync(INSTALLED, 'utf8')).packages : {};
+  const present = readJson(INSTALLED)?.packages ?? {};
   // The record alone does not tell: `npm install --package-lock-only` changes it without installing.
   const isPresent = ([path, { version, integrity }]) =>
-    present[path]?.integrity === integrity && versionAt(path) === version;
+    present[path]?.integrity === integrity && readJson(join(ROOT, path, 'package.json'))?.version === version;
   // The project itself is no package, and optional ones are there on some platforms.
   const needed = packages.filter(
     ([path, { optional, devOptional }]) => path.includes('node_modules') && !(optional || devOptional),
@@ -90,9 +90,13 @@ async function installDependencies(wanted) {
   else await runNpmCi(lockfile, Object.values(present).some(({ dev }) => dev) ? 'everything' : wanted);
 }
 
-function versionAt(path) {
-  const file = join(ROOT, path, 'package.json');
-  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).version : undefined;
+/** Undefined without the file, and for one that an interrupted install has cut. */
+function readJson(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return undefined;
+  }
 }
 
 async function runNpmCi(lockfile, extent) {

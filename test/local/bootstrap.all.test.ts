@@ -91,6 +91,13 @@ it('adds what npm ci was told to omit', async () => {
   expect((await start('develop.mjs')).stderr).toBe('Installing dependencies\n');
 });
 
+it.each(['.package-lock.json', 'serving/package.json'])('installs again where an install has cut %s', async (file) => {
+  await restore(complete);
+  await writeFile(join(project, 'node_modules', file), '{"na');
+  expect(await start('local/serve.mjs')).toEqual({ stdout: 'runs\n', stderr: 'Installing dependencies\n' });
+  expect((await start('local/serve.mjs')).stderr).toBe('');
+});
+
 it('updates packages for development with the others', async () => {
   await restore(complete);
   await lock('2.0.0');
