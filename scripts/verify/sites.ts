@@ -51,8 +51,9 @@ async function streamStart(request: ReturnType<typeof createPacedRequests>, link
 
 /** Such as `415 bot-check`. */
 function describeFailure({ status, body }: ReceivedResponse): string {
-  const { type, title } = JSON.parse(body.toString()) as { type?: unknown; title?: unknown };
-  return `${status} ${String(type ?? title).replace(/^.*\//, '')}`;
+  // A proxy in front of the instance answers with a page.
+  const [, name = ''] = /"(?:type|title)": ?"(?:[^"]*\/)?([^"/]+)"/.exec(body.toString()) ?? [];
+  return `${status} ${name}`.trimEnd();
 }
 
 /** A table with a line for each site: how many of its links were streamed, the median of their seconds, and why others were not. */

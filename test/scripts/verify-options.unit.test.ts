@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../scripts/command-line.ts';
 import { parseOptions, readLinks } from '../../scripts/verify/options.ts';
-import { formatSites } from '../../scripts/verify/sites.ts';
+import { formatSites, streamLinks } from '../../scripts/verify/sites.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 async function temporaryFile(text: string): Promise<string> {
@@ -77,5 +77,13 @@ describe('readLinks', () => {
 
   it('names a file that cannot be read', async () => {
     await expect(readLinks('/nonexistent/links.txt')).rejects.toThrow('/nonexistent/links.txt cannot be read: ENOENT');
+  });
+});
+
+describe('streamLinks', () => {
+  it('names the status of an answer that a proxy gives instead of the instance', async () => {
+    const answer = { status: 502, headers: {}, body: Buffer.from('<html>Bad Gateway</html>') };
+    const [streamed] = await streamLinks(async () => answer as never, ['https://site.example/video']);
+    expect(streamed?.failure).toBe('502');
   });
 });
