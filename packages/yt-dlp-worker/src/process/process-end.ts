@@ -33,32 +33,30 @@ function check(): void {
   }
 }
 
-/** Whether a process is stopped (proc_pid_stat(5): state `T`). False where that cannot be known. */
-export function isStopped(pid: number | undefined): boolean {
+/** What proc_pid_stat(5) has of a process after the name of its program, which may contain anything. Empty where that cannot be known. */
+function fieldsOf(pid: number | undefined): string[] {
   try {
-    return /^\d+ \(.*\) T/s.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   } catch {
-    return false; // no such process, or no /proc
+    return []; // no such process, or no /proc
   }
 }
+
+/** Whether a process is stopped. False where that cannot be known. */
+export const isStopped = (pid: number | undefined): boolean => fieldsOf(pid)[0] === 'T';
 
 /** Clock ticks per second, `USER_HZ`: 100 on every Linux. */
 const TICK_MS = 10;
 
 /**
- * Processor time that a process has used, all threads and the kernel's work for it, in milliseconds (proc_pid_stat(5): `utime`
- * and `stime`). Undefined where that cannot be known.
+ * Processor time that a process has used, all threads and the kernel's work for it (`utime` and `stime`), in milliseconds.
+ * Undefined where that cannot be known.
  */
 export function cpuTimeMs(pid: number | undefined): number | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // After the name of the program, which may contain anything.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const ticks = Number(fields[11]) + Number(fields[12]);
-    return Number.isFinite(ticks) ? ticks * TICK_MS : undefined;
-  } catch {
-    return undefined; // no such process, or no /proc
-  }
+  const fields = fieldsOf(pid);
+  const ticks = Number(fields[11]) + Number(fields[12]);
+  return Number.isFinite(ticks) ? ticks * TICK_MS : undefined;
 }
 
 function kill(pid: number): void {
