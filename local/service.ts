@@ -21,6 +21,7 @@ import {
 import { checkSandbox, createStreamService, LISTEN_BACKLOG } from '../stream-service/index.ts';
 import { createSourceOpeners } from '../stream-service/source/index.ts';
 import {
+  addBrackets,
   clientOfRequest,
   createAcceptRequest,
   createGateway,
@@ -245,6 +246,5 @@ function listeningOn(server: Server): { readonly host: string; readonly port: nu
 
 function baseUrlOf(server: Server): string {
   const { host, port } = listeningOn(server);
-  const isAnyAddress = host === '0.0.0.0' || host === '::';
-  return `http://${isAnyAddress ? 'localhost' : host.includes(':') ? `[${host}]` : host}:${port}`;
+  return `http://${host === '0.0.0.0' || host === '::' ? 'localhost' : addBrackets(host)}:${port}`;
 }

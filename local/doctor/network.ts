@@ -1,8 +1,7 @@
-import { isIP } from 'node:net';
-import ipaddr from 'ipaddr.js';
 import type { Settings } from '../../core/config/index.ts';
 import { createEgress } from '../../core/egress/index.ts';
 import { messageOf } from '../../core/errors/index.ts';
+import { isLoopback } from '../gateway/index.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
 /** Asked once for each outgoing connection; only that it answers is used. */
@@ -21,9 +20,6 @@ export function checkExposure(settings: Settings): Finding {
     `every client that reaches ${host} can use this instance: set ACCESS_KEYS, or use a proxy with rate limits`,
   );
 }
-
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || (isIP(host) > 0 && ipaddr.process(host).range() === 'loopback');
 
 /** One way out of this machine. */
 interface Way {

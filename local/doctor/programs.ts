@@ -27,7 +27,7 @@ export async function checkTools(settings: Settings): Promise<Finding[]> {
   try {
     // Fails for what is missing, which is reported below.
     await tools.ensure().catch(() => undefined);
-    if (isInstalling) return [warning('another process installs the tools: ask again when it has ended')];
+    if (isInstalling) return [warning('another process installs them: ask again when it has ended')];
     const ffmpeg = tools.ffmpeg();
     const ytDlp = tools.ytDlp();
     return [

@@ -3,5 +3,5 @@ export { createGateway, isStreamPath } from './gateway.ts';
 export { createRequestLimit, type RequestLimit } from './limit-requests.ts';
 export { basePathOf, createReadProxies, isIngress, LinkingResponse } from './proxies.ts';
 export { reachableUrl } from './reachable-url.ts';
-export { createAcceptRequest } from './request-authority.ts';
+export { addBrackets, createAcceptRequest, isLoopback } from './request-authority.ts';
 export { createRequireAccess } from './require-access.ts';

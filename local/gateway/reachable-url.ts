@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import type { Settings } from '../../core/config/index.ts';
-import { isLoopback } from './request-authority.ts';
+import { addBrackets, isLoopback } from './request-authority.ts';
 
 interface ReachableUrlOptions extends Pick<Settings, 'publicUrl' | 'allowedHosts' | 'port' | 'basePath'> {
   /** The address that the service listens on. */
@@ -19,7 +19,7 @@ export function reachableUrl(
   const address = host === '0.0.0.0' || host === '::' ? networkAddress(interfaces) : host;
   if (!address || isLoopback(address)) return undefined;
   if (allowedHosts.length > 0 && !allowedHosts.includes(address)) return undefined;
-  return `http://${address.includes(':') ? `[${address}]` : address}:${port}${basePath}`;
+  return `http://${addBrackets(address)}:${port}${basePath}`;
 }
 
 /** The first address of this machine in a network, of IPv4: devices type it, and it has no zone. */

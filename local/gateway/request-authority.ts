@@ -61,4 +61,5 @@ export function createAcceptRequest({ host, allowedHosts }: Pick<Settings, 'host
 }
 
 const lower = (text: string): string => text.toLowerCase();
-const addBrackets = (host: string): string => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host);
+/** A host as it is written in URLs. */
+export const addBrackets = (host: string): string => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host);

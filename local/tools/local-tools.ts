@@ -70,8 +70,7 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
     ytDlpDir,
     onActivity,
     onNotice,
-    record: (inPlace) =>
-      state.putTools(inPlace).catch((error) => log.warn('Recording the tools in the table failed', { error })),
+    record: (inPlace) => state.putTools(inPlace).catch((error) => log.warn('Recording the tools failed', { error })),
     reloadIntervalMs: RELOAD_INTERVAL_MS,
     log,
   });

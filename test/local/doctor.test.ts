@@ -87,7 +87,7 @@ describe('runChecks', () => {
     await expect.poll(() => existsSync(join(dir, 'install.lock'))).toBe(true);
     const findings = await findingsOf(environmentWith({ TOOLS_DIR: dir }));
     expect(on('Tools', findings)).toMatchObject([
-      { severity: 'warning', text: 'another process installs the tools: ask again when it has ended' },
+      { severity: 'warning', text: 'another process installs them: ask again when it has ended' },
     ]);
     expect(on('Outgoing', findings)).toHaveLength(1);
   });
