@@ -66,6 +66,18 @@ describe('scanHlsPlaylist', () => {
       '#EXTM3U\n#EXT-X-KEY:METHOD=AES-128,URI="k",IV=0xA7\n#EXTINF:2,\na\n',
       { segment: 'a', key: 'k', iv: Buffer.from('000000000000000000000000000000a7', 'hex') },
     ],
+    [
+      '#EXTM3U\n#EXT-X-MEDIA-SEQUENCE:257\n#EXT-X-KEY:METHOD=AES-128,URI="k"\n#EXT-X-GAP\n#EXTINF:2,\na\n#EXTINF:2,\nb\n',
+      { segment: 'b', key: 'k', iv: Buffer.from('00000000000000000000000000000102', 'hex') },
+    ],
+    [
+      '#EXTM3U\n#EXTINF:2,\nad\n#EXT-X-MAP:URI="i"\n#EXT-X-KEY:METHOD=AES-128,URI="k"\n#EXTINF:2,\na\n',
+      { segment: 'ad' },
+    ],
+    [
+      '#EXTM3U\n#EXTINF:2,\nad\n#EXT-X-KEY:METHOD=SAMPLE-AES,URI="skd://k",KEYFORMAT="com.apple"\n#EXTINF:2,\na\n',
+      { segment: 'ad', key: 'skd://k' },
+    ],
     ['#EXTM3U\n#EXT-X-KEY:METHOD=SAMPLE-AES,URI="k"\n#EXTINF:2,\na\n', { segment: 'a', key: 'k' }],
     ['ID3...', undefined],
     ['<html>', undefined],
@@ -79,6 +91,7 @@ describe('scanDashManifest', () => {
     ['<!-- 1 --><mpd2:MPD\n mediaPresentationDuration = "P12D" >', { durationSeconds: 12 * 86400 }],
     ['<MPD mediaPresentationDuration\t=\n"PT10H"/>', { durationSeconds: 36_000 }],
     ['<MPD mediaPresentationDuration="PT25M">', { durationSeconds: 1500 }],
+    ['<MPD mediaPresentationDuration="P0Y0M0DT0H4M20.880S">', { durationSeconds: 260.88 }],
     ['<MPD mediaPresentationDuration="PT2H0.25S">', { durationSeconds: 7200.25 }],
     ...['', 'P', '1', 'PT', 'PT1', 'P1M', 'T1S', 'PT1Sx', 'xPT1S', 'PT1.2.3S'].map((written): [string, object] => [
       `<MPD mediaPresentationDuration="${written}">`,

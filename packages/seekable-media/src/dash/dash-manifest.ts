@@ -5,8 +5,8 @@ import { duration } from '../values.ts';
 const MAX_ROOT_OFFSET = 64 * 1024;
 /** Ends at the next bracket of either kind, so that no two attempts read the same characters. */
 const ROOT = /<(?:\w+:)?MPD\b([^<>]*)>/;
-/** xs:duration without years and months, which have no fixed length. */
-const DURATION = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?$/;
+/** xs:duration. Years and months have no fixed length: there are none of them. */
+const DURATION = /^P(?:0+Y)?(?:0+M)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?$/;
 
 /**
  * Extracts facts from the root element of a DASH manifest (ISO/IEC 23009-1 §5.3.1).

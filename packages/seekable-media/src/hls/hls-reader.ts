@@ -16,7 +16,6 @@ export interface HlsEntries {
   /** A key of another format than `identity` (RFC 8216 §4.3.2.4): a DRM system. */
   readonly isProtected: boolean;
   readonly firstKey: HlsKey | undefined;
-  readonly firstMap: HlsMap | undefined;
 }
 
 export interface HlsSegment {
@@ -33,7 +32,7 @@ export interface HlsSegment {
   readonly startsAtMs: number | undefined;
 }
 
-export interface HlsVariant {
+interface HlsVariant {
   readonly uri: string;
   /** bit/s. */
   readonly bandwidth: number;
@@ -54,7 +53,7 @@ export interface HlsKey {
 }
 
 /** RFC 8216 §4.3.2.5. */
-export interface HlsMap {
+interface HlsMap {
   readonly uri: string | undefined;
   readonly range: HlsRange | undefined;
   readonly key: HlsKey | undefined;
@@ -93,7 +92,6 @@ export function readHlsEntries(text: string, maxSegments: number): HlsEntries {
   let key: HlsKey | undefined;
   let map: HlsMap | undefined;
   let firstKey: HlsKey | undefined;
-  let firstMap: HlsMap | undefined;
   let nextOffset = 0;
   // What tags say of the next URI.
   let seconds: number | undefined;
@@ -150,10 +148,10 @@ export function readHlsEntries(text: string, maxSegments: number): HlsEntries {
       const written = attributes.get('BYTERANGE');
       const uri = requireShortUri(attributes.get('URI') ?? '');
       map = { uri: uri || undefined, range: written === undefined ? undefined : rangeOf(written, 0), key };
-      firstMap ??= map;
     },
     'EXT-X-MEDIA-SEQUENCE'(value) {
-      mediaSequence = integerOf(value) ?? mediaSequence;
+      const digits = INTEGER.exec(value)?.[0];
+      if (digits) mediaSequence = Number(BigInt.asUintN(SEQUENCE_BITS, BigInt(digits)));
     },
     'EXT-X-PROGRAM-DATE-TIME'(value) {
       startsAtMs = timeOf(value);
@@ -176,13 +174,16 @@ export function readHlsEntries(text: string, maxSegments: number): HlsEntries {
   });
   // URIs without any EXTINF are those of a simple M3U list, not of segments.
   const listed = isMedia && !isMaster ? segments : [];
-  const facts = { isComplete, mediaSequence, targetDuration, isProtected, firstKey, firstMap };
+  const facts = { isComplete, mediaSequence, targetDuration, isProtected, firstKey };
   return { segments: listed, variants: isMaster ? variants : [], ...facts };
 }
 
 /** The duration of EXTINF, before the comma and the title. */
 const EXTINF_SECONDS = /^(\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})\s*(?:,|$)/;
-const INTEGER = /^\d{1,15}/;
+/** As many digits as 64 bits have. */
+const INTEGER = /^\d{1,20}/;
+/** Of sequence numbers, some of which are times in microseconds: they stay consecutive, and exact as numbers. */
+const SEQUENCE_BITS = 52;
 
 function secondsOf(value: string): number | undefined {
   const seconds = Number(EXTINF_SECONDS.exec(value)?.[1]);

@@ -10,23 +10,28 @@ import { hasWholeSeconds, isHlsPlaylist, ivOfSequence, MAX_SEGMENTS } from './hl
  */
 export function scanHlsPlaylist(text: string, maxSegments = MAX_SEGMENTS): ManifestFacts | undefined {
   if (!isHlsPlaylist(text)) return undefined;
-  const { segments, variants, isComplete, mediaSequence, targetDuration, firstKey, firstMap } = readHlsEntries(
-    text,
-    maxSegments,
+  const entries = readHlsEntries(text, maxSegments);
+  const { segments, variants, isComplete, mediaSequence, targetDuration } = entries;
+  const index = Math.max(
+    0,
+    segments.findIndex(({ isGap }) => !isGap),
   );
-  const segment = (segments.find(({ isGap }) => !isGap) ?? segments[0] ?? variants[0])?.uri;
+  const first = segments[index];
+  const segment = (first ?? variants[0])?.uri;
   if (!segment) return undefined;
   const timed = isComplete
     ? segments.map((each) => ({ ...each, seconds: each.seconds ?? targetDuration ?? Number.NaN }))
     : [];
+  // Of DRM, segments have no key.
+  const key = entries.isProtected ? entries.firstKey : first?.key;
   const later = segmentAfterFirstMinute(timed);
   return {
     durationSeconds: duration(sumOf(timed.map(({ seconds }) => seconds))),
     ...(isComplete && hasWholeSeconds(text) && { isRounded: true as const }),
     segment,
-    initialization: firstMap?.uri,
-    key: firstKey?.uri,
-    iv: ivOf(firstKey, mediaSequence),
+    initialization: first?.map?.uri,
+    key: key?.uri,
+    iv: ivOf(key, mediaSequence + index),
     ...(later && { later: { uri: later.uri, offset: later.range?.first ?? 0 } }),
   };
 }
