@@ -17,9 +17,10 @@ export function readTextCues(text: string): readonly Cue[] {
     const timing = TIMING.exec(lines[index] ?? '');
     if (!timing) continue;
     const content: string[] = [];
-    // A cue ends with a blank line. Some files lack those: the next timing line ends it too.
     while (index + 1 < lines.length && lines[index + 1]?.trim() !== '' && !TIMING.test(lines[index + 1] ?? ''))
       content.push(lines[++index] ?? '');
+    // A cue ends with a blank line. Some files lack those: the next timing line ends it too, and the number in front of that.
+    if (lines[index + 1]?.trim() && /^\s*\d+\s*$/.test(content.at(-1) ?? '')) content.pop();
     cues.add(milliseconds(timing.slice(1, 5)), milliseconds(timing.slice(5, 9)), withoutMarkup(content.join('\n')));
   }
   return cues.toSorted();

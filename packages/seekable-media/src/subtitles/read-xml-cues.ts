@@ -91,8 +91,10 @@ function createTtmlTiming() {
     isTtml: false,
     readParameters(attributes: Readonly<Record<string, string>>) {
       this.isTtml = true;
-      frameRate = Number(attributes['ttp:frameRate']) || frameRate;
-      tickRate = Number(attributes['ttp:tickRate']) || tickRate;
+      const rate = Number(attributes['ttp:frameRate']);
+      const [, over = 1, under = 1] = /^(\d+)\s+(\d+)$/.exec(attributes['ttp:frameRateMultiplier'] ?? '') ?? [];
+      frameRate = ((rate || frameRate) * Number(over)) / Number(under);
+      tickRate = Number(attributes['ttp:tickRate']) || rate || tickRate;
     },
     read(name: string, { begin, end, dur }: Readonly<Record<string, string>>): Timing | undefined {
       const startMs = name === 'p' ? parse(begin) : undefined;

@@ -36,6 +36,21 @@ describe('readSubtitles', () => {
     expect(read(text)).toEqual([cue(1500, 2000, 'One'), cue(3000, 4000, 'Two')]);
   });
 
+  it('reads SubRip with numbers and missing blank lines', () => {
+    const text = '1\n00:00:01,000 --> 00:00:02,000\nOne\n2\n00:00:03,000 --> 00:00:04,000\n1984\n';
+    expect(read(text)).toEqual([cue(1000, 2000, 'One'), cue(3000, 4000, '1984')]);
+  });
+
+  it.each([
+    ['ttp:frameRate="24" ttp:frameRateMultiplier="1000 1001"', '86400f', 3_603_600],
+    ['ttp:frameRate="25"', '90000t', 3_600_000],
+    ['', '3600t', 3_600_000],
+  ])('reads the rates of TTML: %s', (rates, begin, startMs) =>
+    expect(read(`<tt ${rates}><body><p begin="${begin}" dur="1s">A</p></body></tt>`)).toEqual([
+      cue(startMs, startMs + 1000, 'A'),
+    ]),
+  );
+
   it.each([
     ['clock times', '<p begin="00:00:01.500" end="00:00:02">A<br/>B</p>', cue(1500, 2000, 'A\nB')],
     ['offsets and a duration', '<p begin="1.5s" dur="500ms">A <span>B</span></p>', cue(1500, 2000, 'A B')],
