@@ -190,8 +190,8 @@ const MESSAGES: readonly (readonly [RegExp, Reason])[] = [
     'bot-check',
   ],
   [/\bage\b|inappropriate|\bnsfw\b|\b(?:adults|mature)\b|for some audiences|years old/i, 'age'],
-  [/members?\b|premium|subscri|patrons?\b|supporters?\b|join this channel/i, 'members'],
-  [/purchase|rent(?:al|ed)?\b|\bbuy\b|\bpa(?:id|y|yment)\b/i, 'payment'],
+  [/\bmembers?\b|premium|subscri|patrons?\b|supporters?\b|join this channel/i, 'members'],
+  [/purchase|\brent(?:al|ed)?\b|\bbuy\b|\bpa(?:id|y|yment)\b/i, 'payment'],
   [/private|protected|\bauthori[sz]ed|have permission/i, 'private'],
   // Sites that do not say which of the two it is respond as to what does not exist.
   [/(?:deleted|removed) or geo/i, 'not-found'],
