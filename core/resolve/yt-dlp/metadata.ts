@@ -226,7 +226,7 @@ function readSubtitle(
   if (!readable || !url || url.length > MAX_URL_CHARS || !/^[\w-]+$/.test(language)) return [];
   if (language.length > MAX_LANGUAGE_LENGTH) return [];
   const formatId = `${isAutomatic ? 'captions' : 'subtitles'}:${language}`;
-  const name = text(readable.name)?.toWellFormed().slice(0, MAX_NAME_LENGTH);
+  const name = truncate(text(readable.name), MAX_NAME_LENGTH);
   return [
     {
       subtitle: { id: subtitleId({ language, isAutomatic }), formatId, language, isAutomatic, ...(name && { name }) },

@@ -116,6 +116,11 @@ describe('readSubtitleTracks', () => {
     expect(read({ subtitles: languages('x'.repeat(8000)) }).length).toBeLessThan(10);
   });
 
+  it('ends a long name before a character of two units', () => {
+    const [found] = readSubtitleTracks({ subtitles: { en: file({ name: `${'x'.repeat(99)}🎬` }) } }, 0);
+    expect(found?.subtitle.name).toBe('x'.repeat(99));
+  });
+
   it('reads the headers that a file needs', () => {
     const http_headers = { Referer: 'https://a.example/', Host: 'b.example' };
     const [found] = readSubtitleTracks({ subtitles: { en: file({ http_headers }) } }, 0);
