@@ -33,7 +33,7 @@ const thrown = { errors: [UnsupportedMp4, TextTooLarge], limitError: Unsupported
 const weigh = (sources: readonly PackedSource[]): number =>
   sources.reduce((sum, source) => sum + weighSource(source), 0);
 
-export interface PairInput {
+interface PairInput {
   /** The video, then the audio. */
   readonly sources: readonly PackedSource[];
   readonly extras?: LayoutExtras;
@@ -47,7 +47,7 @@ export const LAY_OUT_PAIR: ParsingTask<PairInput, LayoutData> = {
   ...thrown,
 };
 
-export interface ClipInput {
+interface ClipInput {
   readonly sources: readonly ClipSource[];
   readonly times: ClipTimes;
   readonly options: ClipOptions;
@@ -69,7 +69,7 @@ export const LAY_OUT_CLIP: ParsingTask<ClipInput, { readonly data: LayoutData } 
 const weighClip = (sources: readonly ClipSource[]): number =>
   sources.some(({ fragments }) => fragments) ? Number.POSITIVE_INFINITY : weigh(sources.map(({ header }) => header));
 
-export interface HlsInput {
+interface HlsInput {
   readonly sources: readonly PackedSource[];
   /** The audio of a single file alone. @default what it has */
   readonly isAudio?: boolean;
@@ -92,7 +92,7 @@ export const LAY_OUT_HLS: ParsingTask<HlsInput, { readonly data: LayoutData; rea
     ...thrown,
   };
 
-export interface FragmentInput {
+interface FragmentInput {
   readonly fragment: MovieFragment;
   readonly trackId: number;
   /** 16 bytes of the track's `trex`. */

@@ -2,7 +2,7 @@ import { box, UnsupportedMp4, u32 } from '../isobmff/index.ts';
 import type { BitReader } from './bit-reader.ts';
 
 /** A decoder configuration, and what it says of the picture. */
-export interface VideoDescription {
+interface VideoDescription {
   readonly width: number;
   readonly height: number;
   readonly sampleEntry: Buffer;

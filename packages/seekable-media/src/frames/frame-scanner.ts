@@ -1,5 +1,5 @@
 /** How a container divides its bytes into frames: packets, boxes or audio frames. */
-export interface FrameRules {
+interface FrameRules {
   /** Minimum bytes of a frame header. */
   readonly headerBytes: number;
   /** Whether a frame can begin with this byte. */
@@ -18,7 +18,7 @@ export interface FrameCheck extends FrameRules {
   readonly problem: () => string | undefined;
 }
 
-export interface FrameScanner {
+interface FrameScanner {
   update(chunk: Buffer): void;
   /** `cut`: within a frame. `unknown`: the bytes violate the rules. */
   state(): 'whole' | 'cut' | 'unknown';

@@ -2,7 +2,7 @@ import type { HlsLine } from './hls-lines.ts';
 import { MAX_LINE_CHARS, MAX_SUBSTITUTED_CHARS, MAX_VARIABLES, PlaylistError } from './hls-text.ts';
 
 /** The variables of one playlist (draft-pantos-hls-rfc8216bis §4.3). Values do not refer to other variables. */
-export interface HlsVariables {
+interface HlsVariables {
   /** @param attributes of EXT-X-DEFINE; only NAME and VALUE are supported */
   define(attributes: ReadonlyMap<string, string>): void;
   /** The line with the values of its variables. @throws PlaylistError for an undefined variable, and beyond the limits */

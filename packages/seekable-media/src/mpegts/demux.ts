@@ -1,11 +1,11 @@
 import { UnsupportedMp4 } from '../isobmff/index.ts';
 import { createWorkspace } from '../workspace.ts';
-import { PACKET_BYTES, readPesStart, SYNC_BYTE } from './packets.ts';
+import { PACKET_BYTES, readMapPid, readPesStart, SECTION_HEADER_BYTES, SYNC_BYTE } from './packets.ts';
 
 export type EsCodec = 'h264' | 'hevc' | 'aac' | 'mpeg' | 'ac3' | 'eac3';
 
 /** A PES packet. Times in 1/90,000 s of 33 bits. */
-export interface EsPacket {
+interface EsPacket {
   readonly ticks: number | undefined;
   readonly decodeTicks: number | undefined;
   /** Where its data begins in that of the stream. */
@@ -39,7 +39,6 @@ const REGISTRATION = 0x05;
 const REGISTRATIONS: Readonly<Record<string, EsCodec>> = { 'AC-3': 'ac3', EAC3: 'eac3', HEVC: 'hevc' };
 /** Registrations of private streams that are sound in a codec not read here. */
 const OTHER_SOUND = /^(?:Opus|DTS[123]|BSSD)$/;
-const SECTION_HEADER_BYTES = 8;
 const CRC_BYTES = 4;
 
 const isVideo = (codec: EsCodec) => codec === 'h264' || codec === 'hevc';
@@ -116,13 +115,6 @@ function sectionOf(payload: Buffer): Buffer {
   const length = section.length < SECTION_HEADER_BYTES ? Number.POSITIVE_INFINITY : section.readUInt16BE(1) & 0xfff;
   if (3 + length > section.length) throw new UnsupportedMp4('A table of several packets');
   return section.subarray(0, Math.max(0, 3 + length - CRC_BYTES));
-}
-
-/** The first programme (§2.4.4.3); number 0 is the network information. */
-function readMapPid(section: Buffer): number | undefined {
-  for (let at = SECTION_HEADER_BYTES; at + 4 <= section.length; at += 4)
-    if (section.readUInt16BE(at) !== 0) return section.readUInt16BE(at + 2) & 0x1fff;
-  return undefined;
 }
 
 /** The codecs of the first video and the first audio of a program map (§2.4.4.8), by their packet ids. */

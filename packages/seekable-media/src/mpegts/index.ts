@@ -5,6 +5,7 @@ export {
   PACKET_BYTES,
   payloadStart,
   pidOf,
+  readMapPid,
   readPesStart,
   SYNC_BYTE,
   ticksBetween,

@@ -16,8 +16,17 @@ export function payloadStart(packet: Buffer): Buffer | undefined {
   return isStart ? packet.subarray(4 + (control & 0x20 ? 1 + packet.readUInt8(4) : 0)) : undefined;
 }
 
+export const SECTION_HEADER_BYTES = 8;
+
+/** The first programme of a program association (§2.4.4.3); number 0 is the network information. */
+export function readMapPid(section: Buffer): number | undefined {
+  for (let at = SECTION_HEADER_BYTES; at + 4 <= section.length; at += 4)
+    if (section.readUInt16BE(at) !== 0) return section.readUInt16BE(at + 2) & 0x1fff;
+  return undefined;
+}
+
 /** The start of a PES packet. */
-export interface PesStart {
+interface PesStart {
   /** The timestamp of audio or video; undefined when it is of another kind or has none. */
   readonly ticks: number | undefined;
   /** When it is decoded. @default ticks */

@@ -12,7 +12,7 @@ const NO_GRANULE = -1;
 /** There is one stream in a file. */
 const SERIAL = 1;
 
-export interface OggPage {
+interface OggPage {
   /** Number of the page in its stream, from 0. */
   readonly sequence: number;
   /** Samples up to the end of the last packet that ends on the page. */

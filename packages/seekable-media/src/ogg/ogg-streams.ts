@@ -1,7 +1,7 @@
 import { HEADER_BYTES, oggHeaderBytes } from './ogg-pages.ts';
 
 /** A stream of an Ogg file. */
-export interface OggStream {
+interface OggStream {
   readonly kind: 'video' | 'audio';
   readonly codec: string;
   /** Pixels, of Theora alone. */

@@ -1,4 +1,4 @@
-import { CLOCK_HZ, PACKET_BYTES, payloadStart, pidOf, readPesStart, SYNC_BYTE } from '../mpegts/index.ts';
+import { CLOCK_HZ, PACKET_BYTES, payloadStart, pidOf, readMapPid, readPesStart, SYNC_BYTE } from '../mpegts/index.ts';
 
 /** Facts from the first bytes of a segment. */
 export interface SegmentStart {
@@ -11,8 +11,7 @@ export interface SegmentStart {
 /** Stream types of audio (§2.4.4.9, ATSC A/52 annex A): MPEG audio, AAC in ADTS frames, in LATM, AC-3, E-AC-3. */
 const ADTS_AAC = 0x0f;
 const AUDIO_TYPES = new Set([0x03, 0x04, ADTS_AAC, 0x11, 0x81, 0x87]);
-/** Bytes of a section header, and of a program map before its first stream (§2.4.4.8). */
-const SECTION_HEADER_BYTES = 8;
+/** Bytes of a program map before its first stream (§2.4.4.8). */
 const MAP_HEADER_BYTES = 12;
 const CRC_BYTES = 4;
 
@@ -50,14 +49,6 @@ function readStart(head: Buffer): { readonly types?: number[]; readonly startSec
 
 /** The section after its pointer field, as far as this packet holds it. */
 const sectionOf = (payload: Buffer): Buffer => payload.subarray(1 + (payload[0] ?? 0));
-
-/** The first program of a program association (§2.4.4.3); number 0 is the network information. */
-function readMapPid(section: Buffer): number | undefined {
-  for (let at = SECTION_HEADER_BYTES; at + 4 <= section.length; at += 4) {
-    if (section.readUInt16BE(at) !== 0) return section.readUInt16BE(at + 2) & 0x1fff;
-  }
-  return undefined;
-}
 
 function readTypes(section: Buffer): number[] | undefined {
   if (section.length < MAP_HEADER_BYTES) return undefined;

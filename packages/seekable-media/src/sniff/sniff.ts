@@ -1,5 +1,5 @@
 /** A container recognized by its first bytes. */
-export interface Sniffed {
+interface Sniffed {
   readonly container: string;
   readonly audioOnly: boolean;
 }
@@ -19,7 +19,6 @@ const MAGIC: readonly Magic[] = [
   [4, 'ftypM4A ', 'm4a', 'audio'],
   [4, 'ftypM4B ', 'm4a', 'audio'],
   [4, 'ftypqt  ', 'mov'],
-  [4, 'ftypisom', 'mp4'],
   [4, 'ftypiso', 'mp4'],
   [4, 'ftypmp4', 'mp4'],
   [4, 'ftypavc1', 'mp4'],

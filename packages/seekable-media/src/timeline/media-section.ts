@@ -7,14 +7,14 @@ export interface MediaSection {
 }
 
 /** AES-128 in CBC mode with PKCS7 padding (RFC 8216 §4.3.2.4). */
-export interface Cipher {
+interface Cipher {
   readonly keyUrl: string;
   /** 16 bytes. */
   readonly iv: Buffer;
 }
 
 /** The key of a section, before its URI is resolved. */
-export interface RelativeCipher {
+interface RelativeCipher {
   readonly keyUri: string;
   readonly iv: () => Buffer;
 }

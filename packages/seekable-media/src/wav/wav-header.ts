@@ -1,5 +1,5 @@
 /** PCM of a file. */
-export interface PcmFormat {
+interface PcmFormat {
   /** Hz. */
   readonly sampleRate: number;
   readonly channels: number;

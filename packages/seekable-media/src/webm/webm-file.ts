@@ -38,7 +38,7 @@ export interface WebmTrack extends CodecTrack {
 }
 
 /** Whole clusters from a cue to the next one. Offsets in the file, `end` excluded. */
-export interface WebmPlace {
+interface WebmPlace {
   readonly time: number;
   readonly start: number;
   readonly end: number;

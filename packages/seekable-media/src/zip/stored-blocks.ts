@@ -13,7 +13,7 @@ export const STORED_BLOCK_BYTES = HEADER_BYTES + MAX_BLOCK_BYTES;
 export const storedBytes = (size: number): number => size + HEADER_BYTES * (Math.ceil(size / MAX_BLOCK_BYTES) + 1);
 
 /** Writes data as blocks. */
-export interface StoredBlocks {
+interface StoredBlocks {
   /** Bytes of all blocks so far. */
   readonly bytes: number;
   /**

@@ -17,7 +17,7 @@ import { createProbeLimits, readTable } from './read-table.ts';
 import { createSegmentFetch, type SegmentFetch } from './segment-fetch.ts';
 
 /** Keeps the tables of a track for other processes, by their names. */
-export interface TableStore {
+interface TableStore {
   get(name: string): Promise<Buffer | undefined>;
   /** @returns what is there, which another process may have put before */
   put(name: string, bytes: Buffer): Promise<Buffer>;
@@ -42,7 +42,7 @@ export interface ListedFile {
 }
 
 /** The tables of complete lists, which are made once for all processes. */
-export interface ListedFiles {
+interface ListedFiles {
   /**
    * Makes the table, unless it is there.
    * @param signal of who wants it. Absent: it is made to the end

@@ -15,14 +15,14 @@ import type { SourceTrack } from '../track.ts';
 import { TrackLocator } from '../track-locator.ts';
 import { createRangeRequirement, fixedTarget, type RangeRequirement } from '../upstream-request.ts';
 
-export interface LoadOptions extends OpenRequest {
+interface LoadOptions extends OpenRequest {
   readonly rangeRequirement: RangeRequirement;
   /** The timeline before this load. */
   readonly previous: Timeline | undefined;
 }
 
 /** Reads the list of segments of a track. @throws UrlExpired when the track must be renewed */
-export type LoadTimeline<List extends Timeline = Timeline> = (
+type LoadTimeline<List extends Timeline = Timeline> = (
   options: LoadOptions,
   track: SourceTrack,
   signal: AbortSignal,
@@ -138,7 +138,7 @@ export interface OpenList {
 
 type LoadedTimeline = Timeline & Partial<Pick<FileTimeline, 'table' | 'entity'>>;
 
-export interface OpenListOptions {
+interface OpenListOptions {
   /** What the track lists has moved on since. @default false */
   readonly isLatest?: boolean | undefined;
   /** Called when it turns out later to be another list. */

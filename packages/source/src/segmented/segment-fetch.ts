@@ -13,7 +13,7 @@ import { createSegmentKeys, type Decryption, sectionTarget } from './segment-key
 export class SegmentChanged extends UpstreamError {}
 
 /** The first bytes of a segment, decrypted. */
-export interface FetchedHead {
+interface FetchedHead {
   readonly bytes: Buffer;
   readonly isWhole: boolean;
   /** What the whole segment takes at its source. Undefined: the source does not tell. */
