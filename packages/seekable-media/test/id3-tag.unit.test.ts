@@ -126,6 +126,9 @@ describe('the frames of a full tag', () => {
 });
 
 describe('id3TagBytes', () => {
+  it('counts the footer of ID3v2.4', () =>
+    expect(id3TagBytes(Buffer.from('ID3\x04\0\x10\0\0\x01\x02', 'latin1'))).toBe(10 + 130 + 10));
+
   it.each([
     ['a header alone', Buffer.from('ID3\x03\0\0\0\0\0\0', 'latin1')],
     ['a short tag', id3Tag({ title: 'Song', artist: null })],

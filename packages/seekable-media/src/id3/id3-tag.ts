@@ -32,10 +32,14 @@ const UTF16_WITH_BOM = 1;
 /** Whether bytes begin with the identifier of an ID3v2 tag. */
 export const isId3Tag = (head: Buffer): boolean => head.toString('latin1', 0, 3) === 'ID3';
 
-/** Bytes of the ID3v2 tag that `head` begins with, header included; 0 without a complete header of one. */
+/** The flag of a footer, which is as long as the header (ID3v2.4 §3.4). */
+const FOOTER = 0x10;
+
+/** Bytes of the ID3v2 tag that `head` begins with, header and footer included; 0 without a complete header of one. */
 export function id3TagBytes(head: Buffer): number {
   if (head.length < ID3_HEADER_BYTES || !isId3Tag(head)) return 0;
-  return ID3_HEADER_BYTES + head.subarray(6, ID3_HEADER_BYTES).reduce((size, byte) => size * 128 + (byte & 0x7f), 0);
+  const size = head.subarray(6, ID3_HEADER_BYTES).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
+  return size + (head.readUInt8(5) & FOOTER ? 2 : 1) * ID3_HEADER_BYTES;
 }
 
 /**

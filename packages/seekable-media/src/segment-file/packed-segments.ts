@@ -43,8 +43,8 @@ function readTags(bytes: Buffer): { readonly at: number; readonly ticks: number 
   let at = 0;
   let ticks: number | undefined;
   for (let count = 0; count < MAX_TAGS; count += 1) {
-    const tag = bytes.subarray(at, at + id3TagBytes(bytes.subarray(at, at + 10)));
-    const tagBytes = id3TagBytes(bytes.subarray(at, at + 10));
+    const tagBytes = id3TagBytes(bytes.subarray(at));
+    const tag = bytes.subarray(at, at + tagBytes);
     if (tagBytes === 0) break;
     if (at + tagBytes > MAX_TAG_BYTES) throw new UnsupportedMp4('ID3 tag too large');
     const owner = tag.indexOf(TIMESTAMP_OWNER, 0, 'latin1');
