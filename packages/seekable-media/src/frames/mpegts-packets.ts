@@ -1,8 +1,6 @@
-import { CLOCK_HZ, PACKET_BYTES, payloadStart, pidOf, readPesStart, SYNC_BYTE } from '../mpegts/index.ts';
+import { CLOCK_HZ, PACKET_BYTES, payloadStart, pidOf, readPesStart, SYNC_BYTE, ticksBetween } from '../mpegts/index.ts';
 import { describeShortfall } from './frame-scanner.ts';
 
-/** Timestamps start again after this many ticks. */
-const PERIOD = 2 ** 33;
 const START_FLAG = 0x40;
 const SCRAMBLED_FLAGS = 0xc0;
 
@@ -30,8 +28,7 @@ export function createMpegTsCheck(seconds: number, isPart: boolean) {
   const addTimestamp = (pid: number, timestamp: number) => {
     const clock = clocks.get(pid) ?? { origin: timestamp, least: 0, most: 0, count: 0 };
     clocks.set(pid, clock);
-    const ahead = (timestamp - clock.origin + PERIOD) % PERIOD;
-    const place = ahead > PERIOD / 2 ? ahead - PERIOD : ahead;
+    const place = ticksBetween(clock.origin, timestamp);
     clock.least = Math.min(clock.least, place);
     clock.most = Math.max(clock.most, place);
     clock.count += 1;
