@@ -57,10 +57,12 @@ export function createLiveLists(): LiveLists {
 function joinLists(known: LiveList, segments: readonly Segment[]): readonly Segment[] | undefined {
   const first = segments[0]?.sequence ?? 0;
   const before = known.segments.filter(({ sequence }) => sequence < first);
-  const later = known.segments.filter(({ sequence }) => sequence > (segments.at(-1)?.sequence ?? first));
+  const last = segments.at(-1)?.sequence ?? first;
+  const later = known.segments.filter(({ sequence }) => sequence > last);
   const isContinued =
     segments.length > 0 &&
     (known.segments.at(-1)?.sequence ?? -1) >= first - 1 &&
+    (known.segments[0]?.sequence ?? 0) <= last + 1 &&
     // An edge of a delivery network may lag behind another one; a list that has restarted is another one.
     later.length <= segments.length &&
     isSameSegment(known.segments, segments);
@@ -110,7 +112,8 @@ export function windowKind(lists: LiveLists, { list: id, ...window }: LiveWindow
       let list = isFirst ? lists.get(id) : undefined;
       let segments = list && windowSegments(list.segments, window);
       if (!list || !segments) {
-        list = lists.add(id, await load(options, track, signal));
+        // What was loaded before is the window alone: a later list has its own numbers, not those that would follow.
+        list = lists.add(id, await load({ ...options, previous: undefined }, track, signal));
         segments = windowSegments(list.segments, window);
         // Resolving has listed others, some time ago.
         if (!segments && track === options.track && isRenewed) throw new UrlExpired(true);
