@@ -1,4 +1,4 @@
-export type { HeldSegments, WindowFacts } from './live-lists.ts';
+export type { WindowFacts } from './live-lists.ts';
 export {
   createSourceOpeners,
   isMp4File,

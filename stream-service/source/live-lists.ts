@@ -157,13 +157,10 @@ export async function inspectWindow(request: ListRequest): Promise<WindowFacts> 
   return { durationSeconds: durationOf(segments), recordedAtMs: segments[0]?.startsAtMs };
 }
 
-/** What a live list holds. */
-export type HeldSegments = Pick<Timeline, 'segments' | 'isComplete'>;
-
 /** Loads what a live list holds now. @throws NotFound when it holds nothing */
-export async function listLive(request: ListRequest, lists: LiveLists, id: string): Promise<HeldSegments> {
+export async function listLive(request: ListRequest, lists: LiveLists, id: string): Promise<Timeline> {
   const { timeline } = await openList({ ...request, kind: numbered(request.kind) }, { isLatest: true });
   if (timeline.segments.length === 0) throw new NotFound('The source holds no segments');
   lists.add(id, timeline);
-  return { segments: withTimes(timeline.segments), isComplete: timeline.isComplete };
+  return { ...timeline, segments: withTimes(timeline.segments) };
 }

@@ -1,4 +1,5 @@
 import { isMp4Container } from '@reelay/seekable-media/codecs';
+import type { Timeline } from '@reelay/seekable-media/timeline';
 import {
   createRequests,
   createSegmentFiles,
@@ -25,14 +26,7 @@ import type { Log } from '../../core/log/index.ts';
 import { parse } from '../../core/parsing/index.ts';
 import { capabilitiesOf, type Resource, type State, type Track } from '../../core/state/index.ts';
 import type { StreamSession } from '../sessions/index.ts';
-import {
-  createLiveLists,
-  type HeldSegments,
-  inspectWindow,
-  listLive,
-  type WindowFacts,
-  windowKind,
-} from './live-lists.ts';
+import { createLiveLists, inspectWindow, listLive, type WindowFacts, windowKind } from './live-lists.ts';
 
 /** Whether FFmpeg must remux a track before it can be sent, known before its source is open. */
 export const needsRemux = (track: Pick<Track, 'delivery' | 'file'>): boolean =>
@@ -84,7 +78,7 @@ export interface SourceOpeners {
   /** As `openSource`, without resolving again: an expired URL fails. */
   readonly peekSource: OpenSource;
   /** The segments that a live track lists now, and those that it has listed shortly before. */
-  readonly listSegments: TrackOperation<HeldSegments>;
+  readonly listSegments: TrackOperation<Timeline>;
   /** @throws NotFound when its segments are no longer held, and what reading the list throws */
   readonly inspectWindow: TrackOperation<WindowFacts>;
   /**
@@ -130,11 +124,10 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
     const list = listOf(resource, track);
     // Other processes may not know the segments of a window any more, and what a file says itself need not be stored.
     const isStored = state && !window && !capabilitiesOf(track).isFile;
-    const hasStart = window && Number.isFinite(window.first);
     const found = sourceTrack(resource, track, (expired, signal) => refresh(expired, signal, opening.client));
     return {
       ...prepare({ ...found, id: window ? `${list} ${window.first} ${window.last}` : list }, { ...opening, isPeek }),
-      kind: hasStart ? windowKind(lists, { ...window, list }, KINDS[delivery]) : KINDS[delivery],
+      kind: window ? windowKind(lists, { ...window, list }, KINDS[delivery]) : KINDS[delivery],
       tables: isStored ? tablesOf(state, resource) : undefined,
       resource,
       stored: track,

@@ -52,6 +52,14 @@ describe('readHlsPlaylist', () => {
   });
 
   it.each([
+    [['#EXT-X-DISCONTINUITY-SEQUENCE:7'], 7],
+    [['#EXT-X-DISCONTINUITY-SEQUENCE:x'], undefined],
+    [[], undefined],
+  ])('counts the discontinuities that have left the list of %j as %s', (lines, count) => {
+    expect(timelineOf([...lines, '#EXTINF:1,', 'a']).discontinuitySequence).toBe(count);
+  });
+
+  it.each([
     [0, 0],
     [0.9, 0],
     [1, 0],

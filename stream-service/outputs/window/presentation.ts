@@ -1,8 +1,8 @@
-import type { MediaSection, Segment } from '@reelay/seekable-media/timeline';
+import type { MediaSection, Segment, Timeline } from '@reelay/seekable-media/timeline';
 import { digestOf } from '@reelay/seekable-media/values';
 import { NotFound } from '../../../core/errors/index.ts';
 import type { KeyedRendition, Track } from '../../../core/state/index.ts';
-import { type HeldSegments, openTrack } from '../../source/index.ts';
+import { openTrack } from '../../source/index.ts';
 import { inMemory, type Opening, type PlannedOutput, type Representation } from '../representation.ts';
 import type { WindowDependencies } from './open.ts';
 
@@ -101,28 +101,28 @@ function writeMaster(found: KeyedRendition, ending: string): string {
 }
 
 /** The segments that the source holds, under names of this presentation. */
-function writePlaylist(side: string, { segments, isComplete }: HeldSegments): string {
+function writePlaylist(side: string, { segments, isComplete, reloadSeconds, discontinuitySequence }: Timeline): string {
   let before: string | undefined;
-  const entries = segments.flatMap(
-    ({ sequence, seconds, content, init, isDiscontinuity, isGap, startsAtMs }, index) => {
-      const id = init && idOf(init);
-      const map = id && id !== before ? [`#EXT-X-MAP:URI="${side}-init-${id}.mp4"`] : [];
-      before = id ?? before;
-      return [
-        ...(isDiscontinuity && index > 0 ? ['#EXT-X-DISCONTINUITY'] : []),
-        ...map,
-        ...(startsAtMs === undefined ? [] : [`#EXT-X-PROGRAM-DATE-TIME:${new Date(startsAtMs).toISOString()}`]),
-        ...(isGap ? ['#EXT-X-GAP'] : []),
-        `#EXTINF:${seconds.toFixed(3)},`,
-        `${side}-${sequence}.${extensionOf(content, init)}`,
-      ];
-    },
-  );
+  const entries = segments.flatMap(({ sequence, seconds, content, init, isDiscontinuity, isGap, startsAtMs }) => {
+    const id = init && idOf(init);
+    const map = id && id !== before ? [`#EXT-X-MAP:URI="${side}-init-${id}.mp4"`] : [];
+    before = id ?? before;
+    return [
+      ...(isDiscontinuity ? ['#EXT-X-DISCONTINUITY'] : []),
+      ...map,
+      ...(startsAtMs === undefined ? [] : [`#EXT-X-PROGRAM-DATE-TIME:${new Date(startsAtMs).toISOString()}`]),
+      ...(isGap ? ['#EXT-X-GAP'] : []),
+      `#EXTINF:${seconds.toFixed(3)},`,
+      `${side}-${sequence}.${extensionOf(content, init)}`,
+    ];
+  });
   return lines([
     '#EXTM3U',
     '#EXT-X-VERSION:7',
-    `#EXT-X-TARGETDURATION:${Math.max(1, ...segments.map(({ seconds }) => Math.round(seconds)))}`,
+    // That of the source: it must not change as segments come and go (RFC 8216 §6.2.1).
+    `#EXT-X-TARGETDURATION:${Math.max(1, reloadSeconds, ...segments.map(({ seconds }) => Math.round(seconds)))}`,
     `#EXT-X-MEDIA-SEQUENCE:${segments[0]?.sequence ?? 0}`,
+    ...(discontinuitySequence ? [`#EXT-X-DISCONTINUITY-SEQUENCE:${discontinuitySequence}`] : []),
     ...entries,
     ...(isComplete ? ['#EXT-X-ENDLIST'] : []),
   ]);

@@ -11,7 +11,7 @@ export type HlsPlaylist =
 /** A playlist that was read, with URIs as written. */
 export type PackedPlaylist =
   | { readonly kind: 'master'; readonly bestUri: string }
-  | (Pick<Timeline, 'isComplete' | 'isRounded' | 'reloadSeconds'> & {
+  | (Pick<Timeline, 'isComplete' | 'isRounded' | 'reloadSeconds' | 'discontinuitySequence'> & {
       readonly kind: 'media';
       /** Undefined: there are none. */
       readonly segments: PackedSegments | undefined;
@@ -24,7 +24,7 @@ const DEFAULT_TARGET_SECONDS = 6;
 export function readHlsPlaylist(text: string, maxSegments: number): PackedPlaylist {
   if (!isHlsPlaylist(text)) throw new PlaylistError('Not an HLS playlist');
   const entries = readHlsEntries(text, maxSegments);
-  const { segments, variants, isComplete, targetDuration } = entries;
+  const { segments, variants, isComplete, targetDuration, discontinuitySequence } = entries;
   if (variants.length > 0) {
     const best = variants.reduce((a, b) => (b.bandwidth > a.bandwidth ? b : a));
     return { kind: 'master', bestUri: requireValidUri(best.uri) };
@@ -40,6 +40,7 @@ export function readHlsPlaylist(text: string, maxSegments: number): PackedPlayli
     isComplete,
     isRounded: isComplete && hasWholeSeconds(text),
     reloadSeconds: targetDuration ?? DEFAULT_TARGET_SECONDS,
+    discontinuitySequence,
   };
 }
 

@@ -11,6 +11,7 @@ export interface HlsEntries {
   readonly variants: readonly HlsVariant[];
   readonly isComplete: boolean;
   readonly mediaSequence: number;
+  readonly discontinuitySequence: number | undefined;
   /** Seconds. */
   readonly targetDuration: number | undefined;
   /** A key of another format than `identity` (RFC 8216 §4.3.2.4): a DRM system. */
@@ -65,6 +66,7 @@ const TAGS = new Set([
   'EXT-X-BYTERANGE',
   'EXT-X-DEFINE',
   'EXT-X-DISCONTINUITY',
+  'EXT-X-DISCONTINUITY-SEQUENCE',
   'EXT-X-ENDLIST',
   'EXT-X-GAP',
   'EXT-X-KEY',
@@ -88,6 +90,7 @@ export function readHlsEntries(text: string, maxSegments: number): HlsEntries {
   const variants: HlsVariant[] = [];
   let [isMaster, isMedia, isComplete, isProtected] = [false, false, false, false];
   let mediaSequence = 0;
+  let discontinuitySequence: number | undefined;
   let targetDuration: number | undefined;
   let key: HlsKey | undefined;
   let map: HlsMap | undefined;
@@ -125,6 +128,9 @@ export function readHlsEntries(text: string, maxSegments: number): HlsEntries {
     },
     'EXT-X-DISCONTINUITY'() {
       isDiscontinuity = true;
+    },
+    'EXT-X-DISCONTINUITY-SEQUENCE'(value) {
+      discontinuitySequence = integerOf(value);
     },
     'EXT-X-ENDLIST'() {
       isComplete = true;
@@ -174,7 +180,7 @@ export function readHlsEntries(text: string, maxSegments: number): HlsEntries {
   });
   // URIs without any EXTINF are those of a simple M3U list, not of segments.
   const listed = isMedia && !isMaster ? segments : [];
-  const facts = { isComplete, mediaSequence, targetDuration, isProtected, firstKey };
+  const facts = { isComplete, mediaSequence, discontinuitySequence, targetDuration, isProtected, firstKey };
   return { segments: listed, variants: isMaster ? variants : [], ...facts };
 }
 

@@ -10,8 +10,10 @@ export interface Timeline {
   readonly isRounded?: boolean;
   /** Another process may give the segments of a live list other numbers. @default false */
   readonly isUnnumbered?: boolean;
-  /** Seconds after which to reload a live list. */
+  /** Seconds after which to reload a live list: of HLS, its target duration. */
   readonly reloadSeconds: number;
+  /** Discontinuities that have left a live list, where it says so (RFC 8216 §4.3.3.3). */
+  readonly discontinuitySequence?: number | undefined;
 }
 
 export interface Segment {
