@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { createSemaphore, type Permit } from '@reelay/concurrency';
+import { createSemaphore } from '@reelay/concurrency';
 import type { ConversionName } from '../../core/conversions/index.ts';
 import { CapacityExceeded, ClientLimitExceeded } from '../../core/errors/index.ts';
 import { clientOf, createClientNames, limitedBy } from '../../core/http/index.ts';
@@ -63,7 +63,7 @@ export function createAdmission(
     acquireStream(client) {
       const isFull = isDraining || streams.held() >= maxStreams;
       if (isFull) refuse(isDraining ? 'shutdown' : 'streams', new CapacityExceeded('No slot for another stream'));
-      const permit: Permit =
+      const permit =
         streams.tryAcquire(client) ??
         refuseClient('streams of a client', 'The client has reached its limit of streams');
       return () => {
@@ -73,7 +73,7 @@ export function createAdmission(
     },
     acquireFfmpeg(client) {
       if (ffmpegs.held() >= maxFfmpeg) refuse('ffmpeg', new CapacityExceeded('No slot for another FFmpeg process'));
-      const permit: Permit =
+      const permit =
         ffmpegs.tryAcquire(client) ??
         refuseClient('ffmpeg of a client', 'The client has reached its share of FFmpeg processes');
       return permit.release;

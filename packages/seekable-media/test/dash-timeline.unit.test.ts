@@ -142,6 +142,19 @@ describe('dashTimeline', () => {
     expect(numbers).toEqual(isSame ? [1, 2] : [3, 4]);
     expect(live([after], live([])).segments[0]?.sequence).toBe(0);
   });
+
+  it.each([
+    ['whose names differ by their queries alone', 'abcde', (name: string) => `https://a.example/media?part=${name}`],
+    ['that are repeated', 'axbxc', (name: string, sig: string) => `https://a.example/${name}?sig=${sig}`],
+  ])('numbers fragments %s', (_, names, urlOf) => {
+    const live = (listed: string, previous?: Timeline) =>
+      timelineOf(
+        [...listed].map((name) => ({ url: urlOf(name, listed), seconds: 2 })),
+        { isLive: true, ...(previous && { previous }) },
+      );
+    const later = live(`${names.slice(1)}f`, live(names));
+    expect(later.segments.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5]);
+  });
 });
 
 describe('packFragments', () => {

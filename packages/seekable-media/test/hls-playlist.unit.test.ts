@@ -53,8 +53,8 @@ describe('readHlsPlaylist', () => {
 
   it.each([
     [['#EXT-X-DISCONTINUITY-SEQUENCE:7'], 7],
-    [['#EXT-X-DISCONTINUITY-SEQUENCE:x'], undefined],
-    [[], undefined],
+    [['#EXT-X-DISCONTINUITY-SEQUENCE:x'], 0],
+    [[], 0],
   ])('counts the discontinuities that have left the list of %j as %s', (lines, count) => {
     expect(timelineOf([...lines, '#EXTINF:1,', 'a']).discontinuitySequence).toBe(count);
   });

@@ -66,12 +66,15 @@ function* dashSegments(
 const MAX_COMPARED = 10_000;
 
 function firstSequence(segments: Generator<Segment>, previous: Timeline): number {
-  const before = previous.segments.slice(0, MAX_COMPARED);
-  const sequences = new Map(before.map(({ content, sequence }) => [stablePart(content), sequence]));
-  for (const segment of segments.take(MAX_COMPARED)) {
-    const sequence = sequences.get(stablePart(segment.content));
-    if (sequence !== undefined) return sequence - segment.sequence;
-  }
+  const sequences = new Map<string, number>();
+  // A name that occurs again, as that of a repeated advertisement, tells nothing.
+  for (const { content, sequence } of previous.segments.slice(0, MAX_COMPARED))
+    for (const name of namesOf(content)) sequences.set(name, sequences.has(name) ? Number.NaN : sequence);
+  for (const { content, sequence } of segments.take(MAX_COMPARED))
+    for (const name of namesOf(content)) {
+      const known = sequences.get(name) ?? Number.NaN;
+      if (known >= 0) return known - sequence;
+    }
   return (previous.segments.at(-1)?.sequence ?? -1) + 1;
 }
 
@@ -97,8 +100,11 @@ function firstNumber(segments: Generator<Segment>): number | undefined {
 /** What a new signature may change of a URL: all but its path. */
 const UNSTABLE_PARTS = /^[a-z][\w+.-]*:\/\/[^/?#]*|[?#].*/gi;
 
-const stablePart = (section: MediaSection): string =>
-  (section instanceof RelativeSection ? section.uri : section.url).replaceAll(UNSTABLE_PARTS, '');
+const writtenUrl = (section: MediaSection): string => (section instanceof RelativeSection ? section.uri : section.url);
+const stablePart = (section: MediaSection): string => writtenUrl(section).replaceAll(UNSTABLE_PARTS, '');
+
+/** The best first: its query alone may tell a segment from others. */
+const namesOf = (section: MediaSection): ReadonlySet<string> => new Set([writtenUrl(section), stablePart(section)]);
 
 /**
  * The fragments of a DASH representation as a resource keeps them: two values take a fraction of the memory and of the time

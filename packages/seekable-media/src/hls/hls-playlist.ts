@@ -11,7 +11,7 @@ export type HlsPlaylist =
 /** A playlist that was read, with URIs as written. */
 export type PackedPlaylist =
   | { readonly kind: 'master'; readonly bestUri: string }
-  | (Pick<Timeline, 'isComplete' | 'isRounded' | 'reloadSeconds' | 'discontinuitySequence'> & {
+  | (Omit<Timeline, 'segments'> & {
       readonly kind: 'media';
       /** Undefined: there are none. */
       readonly segments: PackedSegments | undefined;

@@ -11,7 +11,7 @@ export interface HlsEntries {
   readonly variants: readonly HlsVariant[];
   readonly isComplete: boolean;
   readonly mediaSequence: number;
-  readonly discontinuitySequence: number | undefined;
+  readonly discontinuitySequence: number;
   /** Seconds. */
   readonly targetDuration: number | undefined;
   /** A key of another format than `identity` (RFC 8216 §4.3.2.4): a DRM system. */
@@ -90,7 +90,7 @@ export function readHlsEntries(text: string, maxSegments: number): HlsEntries {
   const variants: HlsVariant[] = [];
   let [isMaster, isMedia, isComplete, isProtected] = [false, false, false, false];
   let mediaSequence = 0;
-  let discontinuitySequence: number | undefined;
+  let discontinuitySequence = 0;
   let targetDuration: number | undefined;
   let key: HlsKey | undefined;
   let map: HlsMap | undefined;
@@ -130,7 +130,7 @@ export function readHlsEntries(text: string, maxSegments: number): HlsEntries {
       isDiscontinuity = true;
     },
     'EXT-X-DISCONTINUITY-SEQUENCE'(value) {
-      discontinuitySequence = integerOf(value);
+      discontinuitySequence = integerOf(value) ?? 0;
     },
     'EXT-X-ENDLIST'() {
       isComplete = true;

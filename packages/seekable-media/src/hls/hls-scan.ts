@@ -1,4 +1,4 @@
-import { type ManifestFacts, segmentAfterFirstMinute } from '../timeline/index.ts';
+import { durationOf, type ManifestFacts, segmentAfterFirstMinute } from '../timeline/index.ts';
 import { duration } from '../values.ts';
 import { type HlsKey, readHlsEntries } from './hls-reader.ts';
 import { hasWholeSeconds, isHlsPlaylist, ivOfSequence, MAX_SEGMENTS } from './hls-text.ts';
@@ -26,7 +26,7 @@ export function scanHlsPlaylist(text: string, maxSegments = MAX_SEGMENTS): Manif
   const key = entries.isProtected ? entries.firstKey : first?.key;
   const later = segmentAfterFirstMinute(timed);
   return {
-    durationSeconds: duration(sumOf(timed.map(({ seconds }) => seconds))),
+    durationSeconds: duration(durationOf(timed)),
     ...(isComplete && hasWholeSeconds(text) && { isRounded: true as const }),
     segment,
     initialization: first?.map?.uri,
@@ -38,7 +38,3 @@ export function scanHlsPlaylist(text: string, maxSegments = MAX_SEGMENTS): Manif
 
 const ivOf = (key: HlsKey | undefined, sequence: number): Buffer | undefined =>
   key?.method === 'AES-128' ? (key.iv ?? ivOfSequence(sequence)) : undefined;
-
-/** Seconds, rounded to the microsecond to remove floating-point noise. */
-const sumOf = (seconds: readonly number[]): number =>
-  Math.round(seconds.reduce((sum, each) => sum + each, 0) * 1e6) / 1e6;

@@ -1,4 +1,4 @@
-import { findSegment } from './timeline.ts';
+import { durationOf, findSegment } from './timeline.ts';
 
 /** Seconds of media from which on sources that stop after the first minute have stopped: they serve 60 to 65 of a file. */
 const OFFSET_SECONDS = 75;
@@ -22,6 +22,5 @@ export function offsetAfterFirstMinute(
 export function segmentAfterFirstMinute<Listed extends { readonly seconds: number; readonly isGap?: boolean }>(
   segments: readonly Listed[],
 ): Listed | undefined {
-  const seconds = segments.reduce((sum, segment) => sum + segment.seconds, 0);
-  return seconds > MIN_DURATION_SECONDS ? segments[findSegment(segments, OFFSET_SECONDS)] : undefined;
+  return durationOf(segments) > MIN_DURATION_SECONDS ? segments[findSegment(segments, OFFSET_SECONDS)] : undefined;
 }

@@ -12,8 +12,8 @@ export interface Timeline {
   readonly isUnnumbered?: boolean;
   /** Seconds after which to reload a live list: of HLS, its target duration. */
   readonly reloadSeconds: number;
-  /** Discontinuities that have left a live list, where it says so (RFC 8216 §4.3.3.3). */
-  readonly discontinuitySequence?: number | undefined;
+  /** Discontinuities that have left a live list (RFC 8216 §4.3.3.3). @default 0 */
+  readonly discontinuitySequence?: number;
 }
 
 export interface Segment {
@@ -78,7 +78,7 @@ export function hasDiscontinuity(segments: readonly Segment[]): boolean {
 }
 
 /** Seconds of all segments together, rounded to the microsecond. */
-export const durationOf = (segments: readonly Segment[]): number =>
+export const durationOf = (segments: readonly Pick<Segment, 'seconds'>[]): number =>
   Math.round(segments.reduce((sum, { seconds }) => sum + seconds, 0) * 1e6) / 1e6;
 
 /** The segment with a sequence number; undefined when it is not listed, or no longer. */

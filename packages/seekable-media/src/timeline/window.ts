@@ -1,4 +1,4 @@
-import type { Segment } from './timeline.ts';
+import { durationOf, type Segment } from './timeline.ts';
 
 /** A moment of a live stream: seconds before its newest media, or a time of day. */
 export type WindowTime = { readonly secondsAgo: number } | { readonly epochMs: number };
@@ -45,7 +45,7 @@ export function selectWindow(
 ): WindowPlace | 'untimed' | 'early' | 'empty' {
   const isTimed = segments.some(({ startsAtMs }) => startsAtMs !== undefined);
   if (!isTimed && [start, end].some((time) => time && 'epochMs' in time)) return 'untimed';
-  let left = segments.reduce((sum, { seconds }) => sum + seconds, 0);
+  let left = durationOf(segments);
   const inside: number[] = [];
   let isEarly = false;
   for (const { sequence, seconds, startsAtMs, isGap } of segments) {

@@ -32,8 +32,6 @@ interface SegmentPart {
   readonly discontinuityAt: number | undefined;
 }
 
-const isMedia = ({ isGap }: Segment): boolean => !isGap;
-
 /** Fetches each segment, and each initialization section where it changes; reloads the list of a live source. */
 export class SegmentScheduler implements FetchScheduler {
   readonly #options: SegmentSchedulerOptions;
@@ -104,7 +102,7 @@ export class SegmentScheduler implements FetchScheduler {
   /** The next segment with media; undefined at the end of the list. */
   #nextSegment(): Segment | undefined {
     for (let segment = this.#segments[this.#at]; segment; segment = this.#segments[this.#at]) {
-      if (isMedia(segment)) return segment;
+      if (!segment.isGap) return segment;
       this.#advance();
     }
     return undefined;
