@@ -8,8 +8,8 @@ import type { AdaptiveParallelism, ReadAheadBudget } from './read-ahead-limits.t
 export interface FetchScheduler {
   /** Starts the next fetch; undefined: there is none at present. */
   next(): RangeFetch | undefined;
-  /** Bytes of the next fetch, at most; undefined when unknown. */
-  nextBytes(): number | undefined;
+  /** Bytes of the next fetch, at most. Absent: they are unknown. */
+  nextBytes?(): number;
   /** True when there will be no further fetch. */
   isDone(): boolean;
   /** Sets the listener to call when `next` or `isDone` may have changed, or with an error. */
@@ -115,7 +115,7 @@ export class ReadAheadStream extends Readable {
   }
 
   #nextBytes(): number {
-    return this.#scheduler.nextBytes() ?? this.#readAheadBytes / this.#parallelism.count;
+    return this.#scheduler.nextBytes?.() ?? this.#readAheadBytes / this.#parallelism.count;
   }
 
   /** Starts the next fetch. Returns false when there is none at present, or no budget for it. */

@@ -48,7 +48,7 @@ describe('a window', () => {
     const { signal } = new AbortController();
     const track = trackOf(3, 7);
     const load = (kind: ListKind, at: typeof track, previous?: Timeline) =>
-      kind.load({ track, previous } as Parameters<ListKind['load']>[0], at, signal);
+      kind.load({ track, previous } as unknown as Parameters<ListKind['load']>[0], at, signal);
     const kind = windowKind(lists, { resource, first: 3, last: 5, list: 'a' }, DASH);
     const opened = await load(kind, track);
     expect(numbersOf(opened.segments)).toEqual([3, 4, 5]);

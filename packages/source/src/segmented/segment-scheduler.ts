@@ -79,10 +79,6 @@ export class SegmentScheduler implements FetchScheduler {
     return this.#startFetch(part);
   }
 
-  nextBytes(): undefined {
-    return undefined;
-  }
-
   isDone(): boolean {
     return this.#isComplete && !this.#pending && !this.#nextSegment();
   }
