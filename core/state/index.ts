@@ -1,8 +1,8 @@
 export { type ArchiveProgress, NO_PROGRESS, PROGRESS_TTL_SECONDS } from './archive-progress.ts';
+export { chooseSubtitle } from './choose-subtitle.ts';
 export { createState, ItemTooLarge } from './create-state.ts';
 export {
   archiveKey,
-  chooseSubtitle,
   createKeyLookup,
   findByKey,
   hasKey,

@@ -2,7 +2,7 @@ import { createSingleFlight } from '@reelay/concurrency';
 import { fileType } from '@reelay/seekable-media/codecs';
 import { digestOf } from '@reelay/seekable-media/values';
 import type { SoundName } from '@reelay/seekable-media/virtual-mp4';
-import { InvalidParameter, NotFound } from '../errors/index.ts';
+import { NotFound } from '../errors/index.ts';
 import type { Log } from '../log/index.ts';
 import type { ArchivedList, Rendition, Resource, ResourceOrigin, Subtitle, Track } from './resource.ts';
 import type { State } from './state.ts';
@@ -194,34 +194,3 @@ export function createKeyLookup({ state, log }: KeyLookupDependencies): KeyLooku
 /** The id of a video of YouTube. Undefined for an item of another site, and for a live stream, which has no length yet. */
 export const youtubeIdOf = ({ origin: { extractor, entryId }, isLive }: Resource): string | undefined =>
   extractor === 'Youtube' && /^[\w-]{11}$/.test(entryId) && !isLive ? entryId : undefined;
-
-/**
- * The subtitles in a language, by people before automatic ones. Without a language, in the one that is spoken: automatic
- * captions are in that language, and some tracks name it.
- * @param language BCP 47 in any case; `en` finds `en-US` too
- * @throws InvalidParameter, which lists the languages
- */
-export function chooseSubtitle({ subtitles = [], tracks }: Resource, language?: string): Subtitle {
-  const byPeople = subtitles.toSorted((a, b) => Number(a.isAutomatic) - Number(b.isAutomatic));
-  const find = (wanted: string) =>
-    byPeople.find((each) => each.language.toLowerCase() === wanted.toLowerCase()) ??
-    byPeople.find((each) => primaryOf(each.language) === primaryOf(wanted));
-  const spoken = [
-    subtitles.find(({ isAutomatic }) => isAutomatic)?.language,
-    tracks.find((track) => track.audio && track.language)?.language,
-    'en',
-  ];
-  const inSpoken = () =>
-    spoken
-      .values()
-      .map((each) => each && find(each))
-      .find((each) => typeof each === 'object');
-  const found = language ? find(language) : (inSpoken() ?? byPeople[0]);
-  if (found) return found;
-  const languages = [...new Set(subtitles.map((each) => each.language))].join(', ');
-  throw new InvalidParameter(
-    languages ? `No subtitles in ${language}. Available: ${languages}.` : 'The media has no subtitles.',
-  );
-}
-
-const primaryOf = (language: string): string => language.toLowerCase().split(/[-_]/, 1)[0] ?? '';
