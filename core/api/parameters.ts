@@ -87,11 +87,11 @@ const ARCHIVE = 'zip';
 
 export const GET_FORMAT: QueryParameter = {
   description: `${conversionNames.join(', ')} converts the audio of the selection; zip redirects to an archive of all entries of a list`,
-  select(text, { start, end, chapter }) {
+  select(text, { start, end, chapter, subtitles }) {
     const name = requireName('format', text, [...conversionNames, ARCHIVE]);
     if (name !== ARCHIVE) return { format: name };
-    if ((start ?? end ?? chapter) !== undefined)
-      throw problems.badRequest('start, end and chapter apply to a file, and not to an archive');
+    if ((start ?? end ?? chapter ?? subtitles) !== undefined)
+      throw problems.badRequest('start, end, chapter and subtitles apply to a file, and not to an archive');
     return { isArchive: true };
   },
   write: ({ format, isArchive }) => (isArchive ? ARCHIVE : format),
@@ -341,12 +341,12 @@ export const SPLIT: QueryParameter = {
   description:
     'chapters: an archive of one item, with a file for each of its chapters, numbered and with tags unless tags=false. 415 for an item without chapters',
   values: ['chapters'],
-  excludes: ['subtitles', 'mark'],
+  excludes: ['mark'],
   select(text, { format, tags }) {
     requireName('split', text, ['chapters']);
     if (format?.toLowerCase() !== ARCHIVE) throw problems.badRequest('split needs format=zip');
     // Files of chapters are told apart by their tags.
-    return tags === undefined ? { isSplit: true, hasTags: true } : { isSplit: true };
+    return { isSplit: true, ...(tags === undefined && { hasTags: true }) };
   },
 };
 
@@ -357,6 +357,7 @@ function parseEntries(text: string): EntrySelection {
   requireForm('entries', text, RANGES, 'numbers of entries, such as 1-3,7');
   return text.split(',').map((range) => {
     const [first = 0, last = first] = range.split('-').map(Number);
+    if (last < first) throw problems.badRequest('Ranges of entries must end with the later one');
     return [first, last];
   });
 }
