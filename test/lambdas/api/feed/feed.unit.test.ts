@@ -179,6 +179,11 @@ describe('GET /api/Feed for download managers', () => {
     );
   });
 
+  it('states the size of MP3 in another bit rate', async () => {
+    const { body = '' } = await read({ format: 'metalink', quality: 'mp3', bitrate: '320' });
+    expect(body).toContain('<size>2466296</size>');
+  });
+
   it('states no size of a file with options', async () => {
     const { body = '' } = await read({ format: 'metalink', quality: 'mp3', bitrate: '320', tags: 'true' });
     expect(body).toContain('&amp;quality=mp3&amp;bitrate=320&amp;tags=true</url>');
