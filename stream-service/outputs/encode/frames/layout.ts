@@ -170,7 +170,7 @@ export function clipLayout(whole: Layout, clip: ClipTimes | undefined): Layout {
     (part, index) => clipFrames(part, whole, { isFirst: index === 0, isLast: index === kept.length - 1 }) ?? [],
   );
   const last = parts.at(-1);
-  if (!last) throw new InvalidParameter('The clip starts after the end of the media.');
+  if (!last) throw new InvalidParameter('Nothing of the media is in the clip.');
   const hasEnd = last.firstFrame + last.frames === whole.frames;
   const frames = parts.reduce((sum, part) => sum + part.frames, 0);
   return { ...whole, frames, parts, lastFrameBytes: hasEnd ? whole.lastFrameBytes : undefined };

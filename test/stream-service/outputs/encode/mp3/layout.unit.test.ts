@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { mp3SizeBytes } from '../../../../../core/conversions/mp3.ts';
 import type { Rendition } from '../../../../../core/state/resource.ts';
 import {
+  clipLayout,
   type Layout,
   layoutBytes,
   nextFrameRange,
@@ -26,6 +27,15 @@ describe('tagSlice', () => {
     ['its last byte and more', 99, 2000, [99, 100]],
     ['nothing of it', 100, 2000, [100, 100]],
   ])('returns %s', (_, first, last, slice) => expect(tagSlice(layout, first, last)).toEqual(slice));
+});
+
+describe('clipLayout', () => {
+  it.each([
+    ['starts after the end', { startSeconds: 400, endSeconds: 500 }],
+    ['is skipped as a whole', { startSeconds: 0, endSeconds: 9, skipped: [{ startSeconds: 0, endSeconds: 9 }] }],
+  ])('says that nothing is left of what %s', (_, times) =>
+    expect(() => clipLayout(layout, times)).toThrow('Nothing of the media is in the clip.'),
+  );
 });
 
 describe('nextFrameRange', () => {
