@@ -91,7 +91,7 @@ export const GET_FORMAT: QueryParameter = {
     const name = requireName('format', text, [...conversionNames, ARCHIVE]);
     if (name !== ARCHIVE) return { format: name };
     if ((start ?? end ?? chapter ?? subtitles) !== undefined)
-      throw problems.badRequest('start, end, chapter and subtitles apply to a file, and not to an archive');
+      throw problems.badRequest('start, end, chapter and subtitles apply to a file, not an archive');
     return { isArchive: true };
   },
   write: ({ format, isArchive }) => (isArchive ? ARCHIVE : format),

@@ -111,6 +111,9 @@ function isNamed(name: string, text: string): boolean {
   return (wanted ?? []).length > 0 && ` ${words?.join(' ')} `.includes(` ${wanted?.join(' ')} `);
 }
 
+/** Text of a source without line breaks: it cannot imitate lines of the text that it is part of. */
+export const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+
 /** Names the files of a list. */
 export interface ListFileNames {
   readonly folder: string;

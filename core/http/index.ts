@@ -32,6 +32,7 @@ export {
   type Naming,
   namingAs,
   namingOf,
+  oneLine,
 } from './file-name.ts';
 export type { HostAnswer, HostEvent } from './host-event.ts';
 export { JSON_TYPES, readWaitPreference, renderJson } from './negotiation.ts';

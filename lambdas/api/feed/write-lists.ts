@@ -1,4 +1,4 @@
-import { element, textElement, XML_DECLARATION } from '../../../core/http/index.ts';
+import { element, oneLine, textElement, XML_DECLARATION } from '../../../core/http/index.ts';
 import type { Resource } from '../../../core/state/index.ts';
 import type { Feed } from './feed.ts';
 
@@ -19,9 +19,6 @@ export function writeM3u8({ title, imageUrl, items }: Feed): string {
 
 const nameOf = ({ author, title }: Pick<Feed, 'author' | 'title'>): string =>
   oneLine(author && !title.includes(author) ? `${author} - ${title}` : title);
-
-/** A title must not become a line of its own. */
-const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 
 /**
  * The files of a list for download managers: Metalink (RFC 5854). A size is stated only where it is exact, since a file of

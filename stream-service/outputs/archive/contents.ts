@@ -1,6 +1,6 @@
 import { isSelected, type Selection, toProblem } from '../../../core/api/index.ts';
 import { InvalidParameter } from '../../../core/errors/index.ts';
-import { type ListFileNames, listFileNames } from '../../../core/http/index.ts';
+import { type ListFileNames, listFileNames, oneLine } from '../../../core/http/index.ts';
 import { numberEntries } from '../../../core/resolve/index.ts';
 import type { ArchivedList, PlaylistEntry } from '../../../core/state/index.ts';
 
@@ -74,9 +74,6 @@ function indexText(
   ];
   return `${[...head, ...lines].join('\n')}\n`;
 }
-
-/** Titles come from the source: without line breaks, they cannot imitate lines of the index. */
-const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 
 /** The reason of a failure, as in the response to a stream of the entry. */
 export function reasonOf(error: unknown): string {

@@ -10,8 +10,6 @@ import { encodeCover } from './encode-cover.ts';
 
 /** Covers: those that tags carry are JPEG within the bounds of a tag; empty: none. */
 export interface Covers {
-  /** The cover of a resource if one was stored; undefined: none was chosen yet. @throws StateUnavailable */
-  stored(resource: Resource): Promise<Buffer | undefined>;
   /**
    * The cover of a resource. The first request of all hosts fetches and stores it; a picture that cannot be used is stored as
    * none, so that the bytes of a tagged stream never change.
@@ -77,7 +75,6 @@ export function createCovers(dependencies: CoversDependencies): Covers {
   };
 
   return {
-    stored,
     find: (resource, { client, signal }) =>
       flights(
         resource.id,

@@ -1,6 +1,5 @@
 import type { KeyedRendition } from '../../../core/state/index.ts';
-import type { PlannedOutput } from '../representation.ts';
-import { inMemory, type Opening, type Representation } from '../representation.ts';
+import { inMemory, type Opening, type PlannedOutput, type Representation } from '../representation.ts';
 import type { Covers } from './covers.ts';
 
 /** The cover of an item, as its source has it. */

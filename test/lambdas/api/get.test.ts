@@ -50,7 +50,7 @@ describe('GET /api/Get', () => {
     [{ quality: '8k' }, 'quality must be best, worst, audio, mp3, or a height such as 1080p'],
     [{ subtitles: 'a b' }, 'subtitles must be a language, such as en'],
     [{ tags: 'yes' }, 'tags must be true, or absent'],
-    [{ format: 'zip', subtitles: 'en' }, 'start, end, chapter and subtitles apply to a file, and not to an archive'],
+    [{ format: 'zip', subtitles: 'en' }, 'start, end, chapter and subtitles apply to a file, not an archive'],
     [{ format: 'zip', entries: '9,7-3' }, 'Ranges of entries must end with the later one'],
     [{ format: 'zip', split: 'chapters', mark: 'intro' }, 'split cannot be combined with mark'],
     [{ chapter: '2', mark: 'intro' }, 'mark cannot be combined with chapter'],
