@@ -346,7 +346,7 @@ export const SPLIT: QueryParameter = {
     requireName('split', text, ['chapters']);
     if (format?.toLowerCase() !== ARCHIVE) throw problems.badRequest('split needs format=zip');
     // Files of chapters are told apart by their tags.
-    return { isSplit: true, ...(tags === undefined && { hasTags: true }) };
+    return { isSplit: true, ...(!tags && { hasTags: true }) };
   },
 };
 

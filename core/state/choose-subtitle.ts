@@ -18,7 +18,7 @@ export function chooseSubtitle({ subtitles = [], tracks }: Resource, language?: 
     tracks.find((track) => track.audio && track.language)?.language,
     'en',
   ];
-  const found = language ? find(language) : [...spoken.flatMap((each) => find(each) ?? []), ...byPeople][0];
+  const found = language ? find(language) : [...spoken.map(find), ...byPeople].find(Boolean);
   if (found) return found;
   const languages = [...new Set(subtitles.map((each) => each.language))].join(', ');
   throw new InvalidParameter(
