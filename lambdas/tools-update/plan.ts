@@ -56,12 +56,14 @@ export const selectRelease = (
 /** The layer of a version ARN: `arn:aws:lambda:eu-west-1:1:layer:NAME`. */
 const layerOf = (versionArn: string): string => versionArn.replace(/:\d+$/, '');
 
+/** Whether layers of a function have another version of this layer. */
+export const hasOtherVersion = (layers: readonly string[], arn: string): boolean =>
+  layers.some((layer) => layer !== arn && layerOf(layer) === layerOf(arn));
+
 /** Replaces our layer in the layers of a function, or adds it. The others keep their positions. */
 export function replaceLayer(layers: readonly string[], arn: string): string[] {
-  const ours = layerOf(arn);
-  const index = layers.findIndex((layer) => layerOf(layer) === ours);
-  const others = layers.filter((layer) => layerOf(layer) !== ours);
-  return index < 0 ? [...others, arn] : others.toSpliced(index, 0, arn);
+  const index = layers.findIndex((layer) => layerOf(layer) === layerOf(arn));
+  return index < 0 ? [...layers, arn] : layers.with(index, arn);
 }
 
 /** Selects what to remove: all but the release in use and the one before it. */

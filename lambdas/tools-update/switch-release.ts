@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { Pointer } from './aws/index.ts';
 import type { ToolsUpdate } from './create-tools-update.ts';
-import { describeFault, getAgeInHours, replaceLayer } from './plan.ts';
+import { describeFault, getAgeInHours, hasOtherVersion, replaceLayer } from './plan.ts';
 
 /**
  * Publishes a version of the resolver with the release, tests that version, moves the alias and the pointer for stream tasks,
  * and records the release. The instance is in maintenance only while they move, and not at all when the live version has the same
- * release or there is none. When moving fails, the alias is moved back, so that both use the same release.
+ * release or none. When moving fails, the alias is moved back, so that both use the same release.
  * @throws the first error, or AggregateError when moving back failed too
  */
 export async function switchRelease(next: Pointer, parts: ToolsUpdate, signal: AbortSignal): Promise<void> {
   const { resolver, archive, canaryLinks, onStep, log } = parts;
   const former = await resolver.read();
   const version = await resolver.publish((layers) => replaceLayer(layers, next.layerVersionArn), signal);
-  const isOther = former.version !== undefined && !former.layers.includes(next.layerVersionArn);
+  const isOther = hasOtherVersion(former.layers, next.layerVersionArn);
   // A deployment must not fail because a site does: links are tried where a release that works would be replaced.
   const verdict = await resolver.check(version, signal, isOther ? canaryLinks : []);
   // The canary function has tried the layer. A deployment while the cost guard keeps the resolver closed must not fail, nor must the

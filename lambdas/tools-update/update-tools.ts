@@ -91,12 +91,16 @@ export async function putNewestInPlace(parts: ToolsUpdate, signal: AbortSignal, 
     candidate && candidate !== inUse?.version
       ? await attempt(prepareRelease(candidate, parts, { versions, signal: bounded }))
       : undefined;
-  const release = prepared ? keepPrevious(inUse, prepared) : inUse;
-  if (!release) return { release, isOther: false, failure };
-  const isOther = release !== inUse || !(await resolver.read()).layers.includes(release.layerVersionArn);
-  await (isOther || isDeployment ? switchRelease(release, parts, signal) : recordTools(release, parts));
-  if (isOther) log.info('yt-dlp updated', { version: release.version });
-  return { release, isOther, failure };
+  const place = async (release: Pointer): Promise<Placed> => {
+    const isOther = release !== inUse || !(await resolver.read()).layers.includes(release.layerVersionArn);
+    await (isOther || isDeployment ? switchRelease(release, parts, signal) : recordTools(release, parts));
+    if (isOther) log.info('yt-dlp updated', { version: release.version });
+    return { release, isOther, failure };
+  };
+  if (!prepared) return inUse ? place(inUse) : { release: undefined, isOther: false, failure };
+  const placed = place(keepPrevious(inUse, prepared));
+  // One that fails in the resolver alone, as at a canary link, would fail the deployment and then its rollback.
+  return isDeployment && inUse ? ((await attempt(placed)) ?? place(inUse)) : placed;
 }
 
 const findNewest = (releases: ToolsUpdate['releases'], signal: AbortSignal) =>

@@ -40,6 +40,7 @@ async function linksAsked(live: Awaited<ReturnType<ToolsUpdate['resolver']['read
 it.each([
   ['another release would be replaced', { version: '1', layers: ['arn:layer:1'] }, [LINKS]],
   ['a deployment keeps the release', { version: '1', layers: ['arn:layer:2'] }, [[]]],
+  ['the live version has no release', { version: '1', layers: ['arn:plugins:1'] }, [[]]],
   ['nothing is live', { version: undefined, layers: [] }, [[]]],
 ])(
   'switchRelease requires the canary links to resolve only when a release is replaced: %s',

@@ -79,6 +79,26 @@ describe('provideTools and removeTools', () => {
     expect(fixture.figures.slice(-2)).toEqual(['age', 'failed']);
   });
 
+  it('provides the former release when canary links do not resolve with the newest', async () => {
+    await release('2026.11.01');
+    const before = await deploy();
+    await release('2026.11.20');
+    const parts = fixture.assemble();
+    const { check } = parts.resolver;
+    const resolver: typeof parts.resolver = {
+      ...parts.resolver,
+      check: async (version, until, links) => {
+        if (links.length > 0) return { ok: false, reason: 'a canary link does not resolve' };
+        await moto.answerInvocations(JSON.stringify({ ok: true, version: '2026.11.01' }));
+        return check(version, until, links);
+      },
+    };
+    await provideTools({ ...parts, canaryLinks: ['https://site.example/watch'], resolver }, signal);
+    expect(await fixture.attached()).toContain(before);
+    expect((await fixture.pointer())?.version).toBe('2026.11.01');
+    expect(fixture.figures.slice(-2)).toEqual(['age', 'failed']);
+  });
+
   it('never provides an older release than the one in use', async () => {
     await release('2026.11.20');
     const before = await deploy();
