@@ -78,7 +78,11 @@ export function createRegistration({ hostFunction, metadataUri, log }: Registrat
   const leave = (isIdle: boolean) =>
     inTurn(async () => {
       if (hasLeft) return;
-      await send({ kind: 'leaving', secret, version, isIdle });
+      await send({ kind: 'leaving', secret, version, isIdle }).catch(async (error) => {
+        // The edge may know this task no more, which serves until the next attempt.
+        await register().catch(() => undefined);
+        throw error;
+      });
       hasLeft = true;
       leaving.abort();
     });

@@ -99,7 +99,14 @@ export async function startScriptedAws(): Promise<ScriptedAws> {
     if (url.startsWith('/metadata/'))
       return { operation: 'metadata', act: () => ({ body: { Networks: [{ MACAddress: url.split('/')[2] }] } }) };
     if (url.endsWith('/invocations'))
-      return { operation: 'Invoke', act: async () => ({ body: await aws.invoked(JSON.parse(body) as never) }) };
+      return {
+        operation: 'Invoke',
+        act: () =>
+          aws.invoked(JSON.parse(body) as never).then(
+            (answer) => ({ body: answer }),
+            (error) => ({ headers: { 'x-amz-function-error': 'Unhandled' }, body: { errorMessage: String(error) } }),
+          ),
+      };
     if (method === 'POST')
       return {
         operation: 'DescribeNetworkInterfaces',

@@ -1,5 +1,7 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { HostEvent } from '../../../core/http/host-event.ts';
+import { silentLog } from '../../../core/log/log.ts';
+import { createRegistration } from '../../../stream-service/task/registration.ts';
 import { type OnDemandFixture, startOnDemandFixture } from './on-demand-fixture.ts';
 
 const NAMES = { '02:01': 'old.example', '02:02': 'young.example' };
@@ -79,6 +81,27 @@ describe('the registration of the stream host', () => {
     await serve(OLD);
     await leave(OLD);
     expect(paid()).toEqual(['DescribeKeyValueStore', 'PutKey', 'PutKey', 'DeleteKey']);
+  });
+
+  it('is made again by an idle task that could not be stopped', async () => {
+    vi.stubEnv('AWS_REGION', 'us-east-1');
+    vi.stubEnv('AWS_ENDPOINT_URL_LAMBDA', fixture.aws.endpoint);
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'an-id');
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'a-secret');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const metadataUri = `${fixture.aws.endpoint}/metadata/02:01`;
+    const task = createRegistration({ hostFunction: 'wake', metadataUri, log: silentLog });
+    onTestFinished(() => task.close());
+    const served = fixture.nextEvent('serving');
+    task.start();
+    await served;
+    fixture.aws.interfere = (operation) =>
+      operation === 'UpdateService' ? { type: 'ThrottlingException', message: 'Rate exceeded' } : undefined;
+    await expect(task.leave(true)).rejects.toThrow('wake failed');
+    expect([holder(), fixture.aws.service.desiredCount]).toEqual(['old.example', 1]);
+    fixture.aws.interfere = undefined;
+    await task.leave(true);
+    expect([holder(), fixture.aws.service.desiredCount]).toEqual([undefined, 0]);
   });
 
   it('survives other writers of the store, and fails after a limited number of attempts', async () => {
