@@ -1,7 +1,7 @@
 import {
   CloudFormationClient,
-  DescribeStackEventsCommand,
   DescribeStacksCommand,
+  paginateDescribeStackEvents,
   paginateDescribeStacks,
   type Stack,
   UpdateTerminationProtectionCommand,
@@ -97,14 +97,14 @@ export async function askCostGuard(place: StackPlace, request: GuardEvent = {}):
  * @param since when the deployment began
  */
 export async function hasMetConflict({ stackName, ...place }: StackPlace, since: Date): Promise<boolean> {
-  const request = new DescribeStackEventsCommand({ StackName: stackName });
-  const { StackEvents = [] } = await new CloudFormationClient(place).send(request);
-  return StackEvents.some(
-    ({ Timestamp, ResourceStatusReason = '' }) =>
-      Timestamp !== undefined &&
-      Timestamp >= since &&
-      /ResourceConflict|update is in progress/i.test(ResourceStatusReason),
-  );
+  const client = new CloudFormationClient(place);
+  // Newest first: those of the rollback are before the failure, and may fill a page.
+  for await (const { StackEvents = [] } of paginateDescribeStackEvents({ client }, { StackName: stackName }))
+    for (const { Timestamp, ResourceStatusReason = '' } of StackEvents) {
+      if (!Timestamp || Timestamp < since) return false;
+      if (/ResourceConflict|update is in progress/i.test(ResourceStatusReason)) return true;
+    }
+  return false;
 }
 
 /** Lets CloudFormation delete a stack. @throws Error when AWS refuses */

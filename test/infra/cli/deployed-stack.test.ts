@@ -15,14 +15,18 @@ import { useFakeEndpoint } from './fake-endpoint.ts';
 const PLACE = { region: 'eu-central-1', stackName: 'reelay-main' };
 
 describe('findStack', () => {
-  let response: [status: number, body: string];
+  let response: [status: number, body: string] = [200, ''];
+  /** Answers before that response. */
+  let pages: string[];
   const requests: string[] = [];
   useFakeEndpoint('AWS_ENDPOINT_URL_CLOUDFORMATION', async (request, reply) => {
     requests.push(await text(request));
-    reply.writeHead(response[0], { 'content-type': 'text/xml' }).end(response[1]);
+    const [status, body] = response;
+    reply.writeHead(status, { 'content-type': 'text/xml' }).end(pages.shift() ?? body);
   });
   beforeEach(() => {
     requests.length = 0;
+    pages = [];
   });
   const stack = (content: string): [number, string] => [
     200,
@@ -60,6 +64,13 @@ describe('findStack', () => {
     ];
     const since = new Date('2026-11-27T12:00:00Z');
     expect(await hasMetConflict(PLACE, since)).toBe(expected);
+  });
+
+  it('finds a conflict behind a page of events of the rollback', async () => {
+    const events = (reason: string, more = '') =>
+      `<DescribeStackEventsResponse><DescribeStackEventsResult><StackEvents><member><Timestamp>2026-11-27T12:01:00Z</Timestamp><ResourceStatusReason>${reason}</ResourceStatusReason></member></StackEvents>${more}</DescribeStackEventsResult></DescribeStackEventsResponse>`;
+    pages = [events('Rollback requested by user', '<NextToken>next</NextToken>'), events('ResourceConflict')];
+    expect(await hasMetConflict(PLACE, new Date('2026-11-27T12:00:00Z'))).toBe(true);
   });
 
   it('knows whether a stack is protected, and the table that stays; and removes the protection', async () => {
