@@ -118,8 +118,14 @@ async function deploy(): Promise<void> {
     if (hasProblem(findings))
       throw new Error('Nothing was built. npm run infra -- preflight shows all; --skip-preflight deploys nevertheless');
   }
-  const [place] = placesOf(given);
+  const places = placesOf(given);
+  const [place] = places;
   if (!given.isProfileNamed) await requireDeployedProfile(place, given.settings.profile);
+  // CDK deletes a stack whose first deployment has failed, which CloudFormation refuses while it is protected.
+  for (const each of places) {
+    const found = await findStack(each).catch(() => undefined);
+    if (found?.isProtected && !found.isComplete) await unprotect(each);
+  }
   cdk('synth', '--quiet');
   cdk('list', '--long', ...SYNTHESIZED);
   if (await lacksBootstrap(given, place)) cdk('bootstrap', ...SYNTHESIZED);

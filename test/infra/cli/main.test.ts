@@ -85,6 +85,19 @@ describe('npm run infra', () => {
     expect((await run(['deploy', '--skip-preflight']))[2]).toMatch(/^The stack does not tell its profile/);
   });
 
+  it('deploy unprotects a stack whose first deployment has failed, which CDK then deletes, and no other', async () => {
+    const isProtected = '<EnableTerminationProtection>true</EnableTerminationProtection>';
+    const inState = (status: string) => stackWith({}, `<StackStatus>${status}</StackStatus>${isProtected}`);
+    const unprotected = async (status: string) => {
+      aws.asked = [];
+      aws.stacks = { 'reelay-main': inState(status) };
+      const [code] = await run(['deploy', '--skip-preflight', '-c', 'profile=public', '--app', 'false']);
+      return [code, aws.asked.includes('UpdateTerminationProtection')];
+    };
+    expect(await unprotected('ROLLBACK_COMPLETE')).toEqual([2, true]);
+    expect(await unprotected('UPDATE_COMPLETE')).toEqual([2, false]);
+  });
+
   it.each(['--output=elsewhere', '-o'])('deploy refuses %s: it deploys what it has synthesized', async (flag) => {
     expect(await run(['deploy', '--skip-preflight', flag])).toEqual([2, '', expect.stringMatching(/^deploy writes/)]);
   });
