@@ -19,7 +19,7 @@ interface BalancedStreamHostProps {
   readonly deployment: Deployment;
   readonly network: StreamNetwork;
   readonly task: StreamTask;
-  /** Tasks that start before this would find no tools and fail the deployment. */
+  /** Tasks that start before this have no tools yet, and answer that they are in maintenance. */
   readonly toolsInstalled: IDependable;
 }
 
