@@ -26,6 +26,16 @@ export async function syncAccessKeys({ readSecret, store, log }: SyncOptions) {
   const text = (await readSecret()) ?? '';
   const keys = parseKeys('accessKeysSecret', text.trim().split(/[\s,]+/));
   const wanted = new Map(keys.map(({ id, hash }) => [id, hash]));
+  const outcome = await apply(wanted, store);
+  log.info('Access keys applied', outcome);
+  return outcome;
+}
+
+/** Removes all access keys from the store. */
+export const removeAccessKeys = ({ store }: Pick<SyncOptions, 'store'>) => apply(new Map(), store);
+
+/** Makes the store hold these hashes by id, and no others. */
+function apply(wanted: ReadonlyMap<string, string>, store: KeyStore) {
   const write = async () => {
     const present = await store.entries();
     const added = new Map([...wanted].filter(([id, hash]) => present.get(id) !== hash));
@@ -34,18 +44,10 @@ export async function syncAccessKeys({ readSecret, store, log }: SyncOptions) {
     return { keys: wanted.size, added: added.size, removed: removed.length };
   };
   const signal = AbortSignal.timeout(WRITE_TIMEOUT_MS);
-  const outcome = await withRetries(write, {
+  return withRetries(write, {
     isPassing: () => true,
     pauseMs: PAUSE_MS,
     maxRetries: MAX_RETRIES,
     signal,
   });
-  log.info('Access keys applied', outcome);
-  return outcome;
-}
-
-/** Removes all access keys from the store. */
-export async function removeAccessKeys({ store }: Pick<SyncOptions, 'store'>): Promise<void> {
-  const present = await store.entries();
-  if (present.size > 0) await store.change(new Map(), [...present.keys()]);
 }

@@ -62,8 +62,8 @@ describe('syncAccessKeys', () => {
 });
 
 describe('removeAccessKeys', () => {
-  it('empties the store', async () => {
-    const { entries, store } = createFixture({ a: 'b', c: 'd' });
+  it.each([0, 2])('empties the store, also when %d changes of others come first', async (conflicts) => {
+    const { entries, store } = createFixture({ a: 'b', c: 'd' }, conflicts);
     await removeAccessKeys({ store });
     expect(entries.size).toBe(0);
   });
