@@ -242,7 +242,7 @@ describe('planOutput', () => {
     [
       'a clip after the end',
       { route: 'Media', format: 'mp3', clip: { startSeconds: 99, endSeconds: 100 } },
-      'after the end',
+      'Nothing of the media is in the clip.',
     ],
     ['another file of the presentation', { route: 'Hls', file: 'other' }, 'No such file'],
   ] as const)('refuses %s', (_, query, message) => {
