@@ -83,11 +83,9 @@ describe('the layout of generated files', () => {
           expect(duration).toBe(expected.duration);
           if (rows) expect(rows).toEqual(all.map((sample) => [sample.duration, sample.composition, sample.isSync]));
         }
-        const ends = [...new Set(at.map((cut) => cut % layout.size)), layout.size - 1].sort((a, b) => a - b);
+        const ends = [...new Set([...at.map((cut) => cut % layout.size), layout.size - 1])].sort((a, b) => a - b);
         const parts = ends.map((last, index) => read(layout, files, (ends[index - 1] ?? -1) + 1, last));
-        // A cut at the last byte leaves an empty range, which is never read.
-        const joined = Buffer.concat(await Promise.all(parts.filter((_, index) => ends[index] !== ends[index - 1])));
-        for (const part of parts) part.catch(() => undefined);
+        const joined = Buffer.concat(await Promise.all(parts));
         expect(joined.equals(whole)).toBe(true);
       }),
       { numRuns: 150 },
