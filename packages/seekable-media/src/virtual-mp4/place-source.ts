@@ -74,7 +74,9 @@ function readFragments({ movie, fileBytes }: LayoutSource, index: FragmentIndex,
   const startTime = firstMoof ? checkFirst(header, firstMoof, first) : (first?.time ?? 0) * scale;
   const samples =
     firstMoof && !timed.every(isClosed) ? [...parseFragmentSamples(firstMoof, header.id, fragmentDefaults)] : [];
-  const lead = Math.max(0, longestDelay(samples) - (samples[0]?.compositionOffset ?? 0));
+  const delay = longestDelay(samples) - (samples[0]?.compositionOffset ?? 0);
+  // The first fragment ends so much earlier: a unit is left for each of its samples.
+  const lead = Math.max(0, Math.min(delay, (first?.duration ?? 0) * scale - samples.length));
   // Samples that are decoded at other times each have a duration.
   const fieldBytes = (units: number) => (lead > 0 ? 4 * Math.ceil(units / (samples[0]?.duration || 1)) : 0);
   const fragments = timed.map(

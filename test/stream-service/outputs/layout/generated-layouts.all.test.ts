@@ -54,6 +54,16 @@ const expectedOf = (all: readonly GeneratedSample[]) => ({
   duration: all.reduce((sum, { duration }) => sum + duration, 0),
 });
 
+/** Pictures that are delayed by more than their fragment lasts. */
+const DELAYED = Array.from({ length: 4 }, (_, index) => ({
+  duration: 512,
+  composition: index === 1 ? 2045 : 0,
+  isSync: index === 0,
+  bytes: Buffer.alloc(index % 3 === 0 ? 1 : 0, 60),
+}));
+const SOUND = [{ duration: 1, composition: 0, isSync: true, bytes: Buffer.alloc(1, 60) }];
+const PLAIN = { groups: [3, 1], gap: 0, isMovieLast: false, hasLargeOffsets: false };
+
 describe('the layout of generated files', () => {
   it('has every sample of both, and the same bytes by any set of ranges', async () => {
     const cuts = fc.array(fc.nat(0xffff), { maxLength: 12 });
@@ -88,7 +98,10 @@ describe('the layout of generated files', () => {
         const joined = Buffer.concat(await Promise.all(parts));
         expect(joined.equals(whole)).toBe(true);
       }),
-      { numRuns: 150 },
+      {
+        numRuns: 150,
+        examples: [[DELAYED, SOUND, { ...PLAIN, form: 'unindexed' }, { ...PLAIN, form: 'progressive' }, []]],
+      },
     );
     expect(layouts).toBeGreaterThan(75);
   });
