@@ -47,7 +47,7 @@ export function createOnHostEvent({ service, store, publicName, log, now = Date.
     return Number(expiresAt) > seconds() ? secret : undefined;
   };
 
-  /** Writes with one call where nobody else has written since this task has. Undefined: a younger task is registered. */
+  /** Takes one call where no other task has written since this one. Undefined: a younger task is registered. */
   const write = async (value: string | undefined, { secret, version }: Exclude<HostEvent, { kind: 'ahead' }>) => {
     const written = version && (await store.writeTo(version, value));
     if (written) return written;

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const INSTANCE = 'https://other.example';
 
-/** Downloads what some responses have, after the one to HEAD; the folder has a part of nobody knows what. */
+/** Downloads the bodies of some responses, after one to HEAD, into a folder with a partial file whose entity is unknown. */
 async function downloadBeside(part: string, head: Record<string, string>, bodies: readonly (() => Response)[]) {
   const folder = await temporaryFolder();
   const file = join(folder, 'file');

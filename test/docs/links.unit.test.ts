@@ -93,7 +93,7 @@ describe('documents', () => {
 
   it('name only paths of the API that exist', () => {
     const known = operations.map(({ path }) => path.split('/'));
-    // A key stands for a parameter. What ends with a slash is a folder.
+    // Any segment may be the value of a path parameter. A path that ends with a slash names all below it.
     const exists = (named: readonly string[]) =>
       known.some(
         (path) =>

@@ -39,7 +39,7 @@ export interface SourceTrack extends RequestIdentity {
 export interface TrackFile {
   /** Its time 0 on the clock of the segments, in seconds. */
   readonly originSeconds: number;
-  /** Whether the size of its audio alone is known. Absent: nobody knows yet. */
+  /** Whether the size of its audio alone is known. Absent: not read yet. */
   readonly isAudioSized?: boolean;
   /** It is read without its video. @default false */
   readonly isAudioAlone?: true;

@@ -14,7 +14,7 @@ import { readMoofs } from './read-movie-fragments.ts';
 /** A place of a layout, and what it is read by. */
 export interface PlaceReading {
   readonly layout: Layout;
-  /** Of the layout and its sources. */
+  /** Identifies the layout and its sources. */
   readonly id: string;
   readonly number: number;
   /** Its bytes, and the fragments of audio that it shares with others: players open a connection for each place. */

@@ -25,7 +25,7 @@ export interface LayoutRequest extends Omit<FilePart, 'of' | 'instead'> {
   /** Its sources are the tracks. */
   readonly found: KeyedRendition;
   readonly extras?: LayoutExtras;
-  /** Of a presentation: that of a further language. */
+  /** Number of a further language in a presentation. */
   readonly place?: number | undefined;
 }
 

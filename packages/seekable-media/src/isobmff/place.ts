@@ -24,7 +24,7 @@ export interface PlaceRun {
   readonly lacksLengths?: true;
 }
 
-/** Of the length of a NAL unit. */
+/** Bytes of the length in front of a NAL unit. */
 export const LENGTH_BYTES = 4;
 
 /** Bytes that `writePlace` needs for some runs. Neither their data nor the unit of their times matters. */

@@ -59,7 +59,7 @@ interface ListedFiles {
 /** With the names of tables: another form of them, or other bytes of their files. */
 const VERSION = 4;
 const MAX_MAKING_MS = 3 * 60_000;
-/** Of a packed table. A longer list makes no file. */
+/** A list whose packed table has more is streamed without a length. */
 const MAX_TABLE_BYTES = 350 * 1024;
 const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;
 /** Lists in memory, of some hundred bytes for each segment. */

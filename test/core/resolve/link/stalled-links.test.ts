@@ -24,6 +24,17 @@ async function stall(fixture: Fixture, client: string | undefined, seconds = 25)
   return failure;
 }
 
+/** Resolves a list for the client `a`, whose only entry does not answer within some seconds. */
+async function stallEntry(fixture: Fixture, seconds: number) {
+  const resolved = fixture.resolve(PAGE, { client: 'a' });
+  await expect.poll(() => requested(fixture)).toBe(1);
+  fixture.workers[0]?.pending[0]?.answer(list(listed('slow')));
+  await expect.poll(() => requested(fixture)).toBe(2);
+  pass(seconds);
+  fixture.workers[0]?.pending[1]?.fail({ kind: 'timeout' });
+  return resolved;
+}
+
 const timedOut = (seconds: number) => ({
   details: { status: 502, type: expect.stringContaining('site-timeout') },
   headers: { 'retry-after': String(seconds) },
@@ -93,12 +104,7 @@ it('a table that fails does not change the failure', async () => {
 it('an entry of a list that stalls is not asked again for the client, and is asked for another', async () => {
   const entry = 'https://media.example/slow';
   const fixture = createFixture();
-  const first = fixture.resolve(PAGE, { client: 'a' });
-  await expect.poll(() => requested(fixture)).toBe(1);
-  fixture.workers[0]?.pending[0]?.answer(list(listed('slow')));
-  await expect.poll(() => requested(fixture)).toBe(2);
-  pass(25);
-  fixture.workers[0]?.pending[1]?.fail({ kind: 'timeout' });
+  const first = stallEntry(fixture, 25);
   expect(await first).toMatchObject({ items: [{ entry: { url: entry } }] });
   expect(await fixture.resolve(PAGE, { client: 'a' })).toMatchObject({ items: [{ entry: { url: entry } }] });
   expect(requested(fixture)).toBe(2);
@@ -110,12 +116,7 @@ it('an entry of a list that stalls is not asked again for the client, and is ask
 
 it('an entry that the deadline of its list has cut off is asked again', async () => {
   const fixture = createFixture();
-  const first = fixture.resolve(PAGE, { client: 'a' });
-  await expect.poll(() => requested(fixture)).toBe(1);
-  fixture.workers[0]?.pending[0]?.answer(list(listed('slow')));
-  await expect.poll(() => requested(fixture)).toBe(2);
-  pass(60);
-  fixture.workers[0]?.pending[1]?.fail({ kind: 'timeout' });
+  const first = stallEntry(fixture, 60);
   expect(await first).not.toHaveProperty('items.0.resource');
   const second = fixture.resolve(PAGE, { client: 'a' });
   await expect.poll(() => requested(fixture)).toBe(3);

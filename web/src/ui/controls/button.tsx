@@ -16,3 +16,12 @@ export const Button = ({ icon, look = 'plain small', name, children, ...others }
     {children}
   </button>
 );
+
+/** The size of a file, after the words of its button. */
+export const ButtonSize = ({ size }: { readonly size: string | undefined }) =>
+  size ? (
+    <span class="size">
+      {' · '}
+      <bdi>{size}</bdi>
+    </span>
+  ) : null;

@@ -1,4 +1,4 @@
-export { Button } from './button.tsx';
+export { Button, ButtonSize } from './button.tsx';
 export { CopyButton } from './copy-button.tsx';
 export { Cover } from './cover.tsx';
 export { moveFocusFromRow, useFocusFallback } from './focus.ts';

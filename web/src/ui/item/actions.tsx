@@ -1,7 +1,7 @@
 import type { HistoryItem } from '../../lib/index.ts';
 import type { Choice } from '../../renditions/index.ts';
 import { useObservable, usePage } from '../context.ts';
-import { Button, CopyButton } from '../controls/index.ts';
+import { Button, ButtonSize, CopyButton } from '../controls/index.ts';
 import { sizeName } from '../details/index.ts';
 import { DownloadNote } from './download-note.tsx';
 import { ShareButton } from './share-button.tsx';
@@ -43,12 +43,7 @@ export const Actions = ({ choice, item, onPlay, onWithoutSubtitles }: ActionsPro
         >
           <span>
             {look ? t(look.text) : t(state ? 'action.downloadAgain' : 'action.downloadNamed', { label })}
-            {size && (
-              <span class="size">
-                {' · '}
-                <bdi>{size}</bdi>
-              </span>
-            )}
+            <ButtonSize size={size} />
           </span>
           {look ? (
             <span class="visually-hidden">{label}</span>

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useId, useRef, useState } from 'preact/hooks';
 import type { FormatPreference } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
-import { Button, Select, usePublishedHeight } from '../controls/index.ts';
+import { Button, ButtonSize, Select, usePublishedHeight } from '../controls/index.ts';
 
 /** Which rendition of each entry to download: what is preferred, unless the format says otherwise. */
 export const FORMATS = {
@@ -75,12 +75,7 @@ export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
           <Button look="primary" icon="download" aria-disabled={!isReady} onClick={() => isReady && onDownload()}>
             <span>
               {t(isOpening ? 'downloads.connecting' : action, { count: pickedCount })}
-              {size && (
-                <span class="size">
-                  {' · '}
-                  <bdi>{size}</bdi>
-                </span>
-              )}
+              <ButtonSize size={size} />
             </span>
           </Button>
           <Button
