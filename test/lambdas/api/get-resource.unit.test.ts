@@ -116,7 +116,7 @@ describe('GET /api/Fetch/GetResource in maintenance', () => {
 
 describe('an unexpected error', () => {
   it('is answered 500 without details and logged with causes, without secrets of URLs', async () => {
-    fakes.outcome = new Error('Broke at https://user:word@cdn.example/file?token=hidden#more', {
+    fakes.outcome = new Error('Broke at https://us3r:w0rd@cdn.example/file?token=h1dden#m0re', {
       cause: new TypeError('because'),
     });
     const answer = await ask(fakes, FOR_LINK);
@@ -124,7 +124,7 @@ describe('an unexpected error', () => {
     expect(jsonOf(answer)).toEqual({ type: '/problems/internal', title: 'Internal Server Error', status: 500 });
     const [line = ''] = fakes.logged;
     expect(line).toMatch(/https:\/\/cdn\.example\/file.+TypeError: because/s);
-    expect(line).not.toMatch(/hidden|word|more/);
+    expect(line).not.toMatch(/h1dden|w0rd|m0re/);
   });
 
   it('is logged once when its causes are circular', async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createFunctionLog } from '../../../lambdas/runtime/function-log.ts';
 
-const LINK = 'https://user:pass@media.example/watch?token=hush#part';
+const LINK = 'https://us3r:pa55@media.example/watch?token=hu5h#p4rt';
 
 let lines: string[];
 
@@ -37,7 +37,7 @@ describe.each(['info', 'warn', 'error'] as const)('createFunctionLog: %s', (leve
     createFunctionLog()[level]('It failed', { error: make() });
     expect(lines).toHaveLength(1);
     expect(lines.join('')).toContain('https://media.example/watch');
-    expect(lines.join('')).not.toMatch(/hush|user|pass|part/);
+    expect(lines.join('')).not.toMatch(/hu5h|us3r|pa55|p4rt/);
   });
 
   it('reduces URLs in the message to host and path', () => {
