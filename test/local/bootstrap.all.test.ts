@@ -19,6 +19,12 @@ const run = promisify(execFile);
 const env = { PATH: process.env.PATH, HOME: folder, npm_config_offline: 'true', npm_config_audit: 'false' };
 const npm = (...args: string[]) => run('npm', [...args, '--no-fund'], { cwd: project, env });
 const start = (...args: string[]) => run(process.execPath, [join(project, 'local/bootstrap.mjs'), ...args], { env });
+/** How many packages a start has installed. */
+const installedBy = async (...args: string[]): Promise<number> => {
+  const { stdout, stderr } = await start(...args);
+  expect(stdout).toBe('runs\n');
+  return Number(/^Installing (\d+) packages with npm/.exec(stderr)?.[1] ?? (stderr === '' ? 0 : Number.NaN));
+};
 const installed = async () =>
   (await readdir(join(project, 'node_modules'))).filter((name) => !name.startsWith('.')).sort();
 
@@ -30,9 +36,10 @@ async function pack(name: string, version: string): Promise<void> {
 }
 
 async function lock(servingVersion: string): Promise<void> {
-  const dependencies = { serving: `file:serving-${servingVersion}.tgz` };
+  const dependencies = { serving: `file:serving-${servingVersion}.tgz`, own: '1.0.0' };
   const devDependencies = { developing: 'file:developing-1.0.0.tgz' };
-  await writeFile(join(project, 'package.json'), JSON.stringify({ name: 'project', dependencies, devDependencies }));
+  const manifest = { name: 'project', workspaces: ['packages/*'], dependencies, devDependencies };
+  await writeFile(join(project, 'package.json'), JSON.stringify(manifest));
   await npm('install', '--package-lock-only');
 }
 
@@ -44,6 +51,8 @@ beforeAll(async () => {
   }
   for (const path of ['local/serve.mjs', 'develop.mjs']) await writeFile(join(project, path), 'console.log("runs")');
   await writeFile(join(project, 'package.json'), '{}');
+  await mkdir(join(project, 'packages/own'), { recursive: true });
+  await writeFile(join(project, 'packages/own/package.json'), '{ "name": "own", "version": "1.0.0" }');
   await pack('serving', '1.0.0');
   await pack('serving', '2.0.0');
   await pack('developing', '1.0.0');
@@ -56,12 +65,12 @@ beforeAll(async () => {
 beforeEach(() => restore(bare));
 
 it('installs what a program needs, once', async () => {
-  expect(await start('local/serve.mjs')).toEqual({ stdout: 'runs\n', stderr: 'Installing dependencies\n' });
-  expect(await installed()).toEqual(['serving']);
-  expect((await start('local/serve.mjs')).stderr).toBe('');
-  expect((await start('develop.mjs')).stderr).toBe('Installing dependencies\n');
-  expect(await installed()).toEqual(['developing', 'serving']);
-  expect((await start('local/serve.mjs')).stderr).toBe('');
+  expect(await installedBy('local/serve.mjs')).toBe(2);
+  expect(await installed()).toEqual(['own', 'serving']);
+  expect(await installedBy('local/serve.mjs')).toBe(0);
+  expect(await installedBy('develop.mjs')).toBe(3);
+  expect(await installed()).toEqual(['developing', 'own', 'serving']);
+  expect(await installedBy('local/serve.mjs')).toBe(0);
 });
 
 it.each([
@@ -78,39 +87,66 @@ it.each([
   expect(stdout).toBe(`${said}\n`);
 });
 
-it('leaves alone what npm ci has installed', async () => {
-  await restore(complete);
-  for (const program of ['local/serve.mjs', 'develop.mjs'])
-    expect(await start(program)).toEqual({ stdout: 'runs\n', stderr: '' });
-  expect(await installed()).toEqual(['developing', 'serving']);
+it.each([
+  ['npm ci', ['ci'], [0, 0]],
+  ['npm install', ['install'], [0, 0]],
+  ['npm ci, without packages for development', ['ci', '--omit=dev'], [0, 3]],
+  ['npm install, without packages for development', ['install', '--omit=dev'], [0, 3]],
+])('leaves alone what %s has installed', async (_, command, counts) => {
+  await npm(...command);
+  for (const _start of [1, 2]) expect(await installedBy('local/serve.mjs')).toBe(counts[0]);
+  expect(await installedBy('develop.mjs')).toBe(counts[1]);
+  expect(await installedBy('develop.mjs')).toBe(0);
 });
 
-it('adds what npm ci was told to omit', async () => {
-  await npm('ci', '--omit=dev');
-  expect((await start('local/serve.mjs')).stderr).toBe('');
-  expect((await start('develop.mjs')).stderr).toBe('Installing dependencies\n');
+it('completes an interrupted install, once', async () => {
+  // npm, which is ended once the first package is there.
+  const npm = join(project, 'interrupted-npm.cjs');
+  await writeFile(
+    npm,
+    `const { cpSync } = require('node:fs');
+    cpSync(${JSON.stringify(join(complete, 'node_modules/serving'))}, 'node_modules/serving', { recursive: true });
+    process.kill(process.pid, 'SIGKILL');`,
+  );
+  const interrupted = run(process.execPath, [join(project, 'local/bootstrap.mjs'), 'local/serve.mjs'], {
+    env: { ...env, npm_execpath: npm },
+  });
+  await expect(interrupted).rejects.toMatchObject({ code: 1, stdout: '' });
+  expect(await installed()).toEqual(['serving']);
+  expect(await installedBy('local/serve.mjs')).toBe(2);
+  expect(await installedBy('local/serve.mjs')).toBe(0);
 });
 
-it.each(['.package-lock.json', 'serving/package.json'])('installs again where an install has cut %s', async (file) => {
+it('installs again where the record of npm is cut', async () => {
   await restore(complete);
-  await writeFile(join(project, 'node_modules', file), '{"na');
-  expect(await start('local/serve.mjs')).toEqual({ stdout: 'runs\n', stderr: 'Installing dependencies\n' });
-  expect((await start('local/serve.mjs')).stderr).toBe('');
+  await writeFile(join(project, 'node_modules/.package-lock.json'), '{"na');
+  expect(await installedBy('local/serve.mjs')).toBe(2);
+  expect(await installedBy('local/serve.mjs')).toBe(0);
 });
 
 it('updates packages for development with the others', async () => {
   await restore(complete);
+  // As a newer commit does, of which npm has installed nothing.
+  const record = await readFile(join(project, 'node_modules/.package-lock.json'));
   await lock('2.0.0');
-  expect((await start('local/serve.mjs')).stderr).toBe('Installing dependencies\n');
-  expect(await installed()).toEqual(['developing', 'serving']);
+  await writeFile(join(project, 'node_modules/.package-lock.json'), record);
+  expect(await installedBy('local/serve.mjs')).toBe(3);
+  expect(await installed()).toEqual(['developing', 'own', 'serving']);
   const serving = await readFile(join(project, 'node_modules/serving/package.json'), 'utf8');
   expect(JSON.parse(serving).version).toBe('2.0.0');
 });
 
-it('shows the seconds on a terminal', async () => {
+it('says at once what is done, and how far it is', async () => {
+  expect((await start('local/serve.mjs')).stderr).toBe(
+    'Installing 2 packages with npm, usually in less than a minute\n2 of 2 packages, 0 s\n',
+  );
+});
+
+it('shows the packages and seconds in one line on a terminal', async () => {
   const [command, ...args] = onTerminal(process.execPath, join(project, 'local/bootstrap.mjs'), 'local/serve.mjs');
   const { stdout } = await run(command, args, { env });
-  expect(stdout).toMatch(/Installing dependencies \(npm ci\), 0 s.*Dependencies installed in \d+ s\r\nruns\r\n$/s);
+  const drawn = stdout.replaceAll('\r\u001b[K', 'DRAW ');
+  expect(drawn).toMatch(/^Installing 2 packages.*\r\n(?:DRAW \d of 2 packages, \d+ s)+\r\nruns\r\n$/);
 });
 
 it('reports an install that fails', async () => {
@@ -122,7 +158,7 @@ it('reports an install that fails', async () => {
   await expect(failing).rejects.toMatchObject({
     code: 1,
     stdout: '',
-    stderr: 'Installing dependencies\nThe dependencies could not be installed\n',
+    stderr: expect.stringMatching(/^Installing 2 packages.*\nThe packages could not be installed\n$/s),
   });
 });
 
