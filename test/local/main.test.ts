@@ -12,6 +12,8 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const folder = await temporaryFolder();
 const start = useStarted(folder);
+/** With both of its outputs as one. */
+const WITH_ERRORS = ['/bin/sh', '-c', 'exec "$0" "$1" 2>&1', process.execPath, MAIN] as const;
 
 /** As a process would that died in the middle of an update, and whose clock was six hours ahead. */
 async function leaveMaintenance(dir: string): Promise<void> {
@@ -60,7 +62,7 @@ describe('npm start', () => {
 
     const versions = versionsIn(await service.line(/^Ready: /));
     expect(versions).toEqual(await installedVersions());
-    expect(service.lines.join()).toContain('Fetching yt-dlp');
+    expect(service.lines.join()).toContain('Fetching FFmpeg');
     expect(await json(`${baseUrl}/api/App`)).toMatchObject({ isHealthy: true, maintenance: null });
     expect((await fetch(`${baseUrl}/api/Fetch/GetResource?url=http://media.invalid/`)).status).toBe(404);
 
@@ -95,7 +97,7 @@ describe('npm start', () => {
 
   it.each<[string, readonly [string, ...string[]]]>([
     ['a terminal', onTerminal(process.execPath, MAIN)],
-    ['a pipe', ['/bin/sh', '-c', `exec ${process.execPath} ${MAIN} 2>&1`]],
+    ['a pipe', WITH_ERRORS],
   ])('writes plain lines to %s', async (_what, command) => {
     await writeFile(join(folder, '.env'), 'POTR=1');
     const service = start({ YT_DLP_PATH: '/nowhere/yt-dlp', DATA_DIR: 'other' }, command);
@@ -109,8 +111,7 @@ describe('npm start', () => {
 
   it('writes JSON lines alone with LOG_FORMAT=json', async () => {
     await writeFile(join(folder, '.env'), 'POTR=1\nLOG_FORMAT=json');
-    const both: [string, ...string[]] = ['/bin/sh', '-c', `exec ${process.execPath} ${MAIN} 2>&1`];
-    const service = start({ YT_DLP_PATH: '/nowhere/yt-dlp', DATA_DIR: 'other' }, both);
+    const service = start({ YT_DLP_PATH: '/nowhere/yt-dlp', DATA_DIR: 'other' }, WITH_ERRORS);
     await service.ended;
     await rm(join(folder, '.env'));
     const said = service.lines.map((line) => JSON.parse(line));

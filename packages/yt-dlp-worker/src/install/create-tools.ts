@@ -65,18 +65,18 @@ export interface ToolsOptions {
  * `dir` are made under a lock that all processes share.
  */
 export function createTools(options: ToolsOptions): Tools & { close(): Promise<void> } {
-  const { onActivity, record, log = silentLog, reloadIntervalMs } = options;
+  const { record, log = silentLog, reloadIntervalMs } = options;
   const closing = new AbortController();
   const { signal } = closing;
   // Absolute: programs are started in other working directories.
   const dir = resolve(options.dir);
-  const { ytDlp, ffmpeg } = createInstallers({ ...options, dir, log, signal });
-  // FFmpeg first: streams need no yt-dlp.
+  const { onActivity, during } = reportOneAtATime(options.onActivity);
+  const { ytDlp, ffmpeg } = createInstallers({ ...options, onActivity, dir, log, signal });
   const both = [ffmpeg, ytDlp] as const;
   const lockFile = join(dir, 'install.lock');
 
   const runLocked = <T>(work: () => Promise<T>): Promise<T> => {
-    const onWait = () => onActivity({ name: 'Waiting for another process that installs the tools' });
+    const onWait = () => options.onActivity({ name: 'Waiting for another process that installs the tools' });
     return withLock(lockFile, work, { signal, onWait });
   };
   const queue = pLimit(1);
@@ -99,6 +99,12 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
     await withLock(lockFile, clean, { signal, onWait }).catch(() => undefined);
   };
 
+  /** Side by side: each waits for its registry most of the time. A failure of one does not end the other. */
+  const installMissing = async () => {
+    const installs = both.map((installer) => during(installer.name, installer.installMissing()));
+    for (const result of await Promise.allSettled(installs)) if (result.status === 'rejected') throw result.reason;
+  };
+
   const reload = async () => {
     const changes = await Promise.all(both.map((installer) => installer.reload({ isKept: true })));
     if (changes.includes(true)) await recordInstalled();
@@ -117,15 +123,15 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
       enqueue(async () => {
         for (const installer of both) if (!installer.current()) await installer.reload();
         if (both.every((installer) => installer.current())) await cleanLeftovers();
-        else
-          await runLocked(async () => {
-            for (const installer of both) await installer.installMissing();
-          });
+        else await runLocked(installMissing);
         await recordInstalled();
       }),
     update: () =>
       enqueue(async () => {
-        const changed = { ffmpeg: await ffmpeg.update(runLocked), ytDlp: await ytDlp.update(runLocked) };
+        const changed = {
+          ffmpeg: await during(ffmpeg.name, ffmpeg.update(runLocked)),
+          ytDlp: await during(ytDlp.name, ytDlp.update(runLocked)),
+        };
         if (changed.ytDlp || changed.ffmpeg) await recordInstalled();
         return changed;
       }),
@@ -133,6 +139,30 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
       closing.abort();
       clearInterval(timer);
       await queue(() => undefined);
+    },
+  };
+}
+
+/** Of tools that are installed at once, reports the activity of the first one until it ends, then that of the next one. */
+function reportOneAtATime(report: (activity: Activity) => void) {
+  /** The latest of each tool, in the order in which they began. */
+  const latest = new Map<string | undefined, Activity | undefined>();
+  const isFirst = (tool: string | undefined) => latest.keys().next().value === tool;
+  return {
+    onActivity(activity: Activity) {
+      latest.set(activity.tool, activity);
+      if (isFirst(activity.tool)) report(activity);
+    },
+    async during<T>(tool: string, work: Promise<T>): Promise<T> {
+      if (!latest.has(tool)) latest.set(tool, undefined);
+      try {
+        return await work;
+      } finally {
+        const wasReported = isFirst(tool);
+        latest.delete(tool);
+        const [next] = latest.values();
+        if (wasReported && next) report(next);
+      }
     },
   };
 }

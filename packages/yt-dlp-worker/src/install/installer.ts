@@ -42,6 +42,7 @@ type RunLocked = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Installs one tool and its updates. */
 export interface Installer<Tool> {
+  readonly name: string;
   /** The version in use. */
   current(): InstalledVersion<Tool> | undefined;
   /**
@@ -217,6 +218,7 @@ export function createInstaller<Tool extends { readonly version: string; readonl
   };
 
   return {
+    name,
     current: () => current,
     cleanStaged: store.cleanStaged,
     reload,
