@@ -1,6 +1,6 @@
 /** `npm run dev -- demo`: Reelay and a media origin, with links to paste, with `--curl` also with commands. Needs the internet only for its tools. */
 
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { createShutdownStack } from '@reelay/concurrency';
 import { readSettings } from '../core/config/index.ts';
@@ -8,51 +8,42 @@ import { messageOf } from '../core/errors/index.ts';
 import type { MediaInformation, MediaRendition, ResourceInformation } from '../lambdas/api/index.ts';
 import { ensureMedia } from '../test/origin/media.ts';
 import { type Origin, startOrigin } from '../test/origin/server.ts';
-import { createProcessLog, createTerminal, listen, shutdownOnSignals } from './process/index.ts';
+import { createProcessLog, createTerminal, findFreePort, listen, shutdownOnSignals } from './process/index.ts';
 import { startService } from './service.ts';
 
-/** Fixed, so that links and keys are the same every time. */
-const ORIGIN_PORT = 8090;
+const HOST = '127.0.0.1';
+/** Where they are free: links and keys are then the same every time. */
+const [PORT, ORIGIN_PORT] = [8080, 8090];
 const PLUGIN_DIR = resolve(import.meta.dirname, '../test/origin/plugin');
 
 const terminal = createTerminal(process.stdout);
 const shutdown = createShutdownStack();
 
-/** Reserves the origin's port until there is media to serve, so that a taken port is reported before any download. */
-async function reservePort(): Promise<{ close(): Promise<void> }> {
-  const server = createServer((socket) => socket.destroy());
-  await listen(server, { host: '127.0.0.1', port: ORIGIN_PORT });
-  let closed: Promise<void> | undefined;
-  return {
-    close: () => {
-      closed ??= new Promise((done) => server.close(() => done()));
-      return closed;
-    },
-  };
-}
-
 /** Starts both, then prints a link of each kind. */
 async function demonstrate(): Promise<void> {
-  const port = process.env.PORT ?? '8080';
-  const settings = readSettings({ ...process.env, PORT: port, EGRESS_ALLOW: `127.0.0.1:${ORIGIN_PORT}` });
-  const reserved = shutdown.own(await reservePort());
+  // Taken before the service starts, which lets requests out to this port alone.
+  const listener = createServer();
+  await listen(listener, { host: HOST, port: await findFreePort(HOST, ORIGIN_PORT) });
+  shutdown.defer(() => void listener.close());
+  const { port: originPort } = listener.address() as AddressInfo;
   let origin: Origin | undefined;
   // Registered before the service, hence closed after it: running streams can finish.
   shutdown.defer(() => origin?.close());
+  const port = process.env.PORT ?? String(await findFreePort(HOST, PORT));
   const service = shutdown.own(
     await startService({
-      settings,
+      settings: readSettings({ ...process.env, PORT: port, EGRESS_ALLOW: `${HOST}:${originPort}` }),
       log: createProcessLog(process.stderr, terminal),
       onProgress: terminal.progress,
       onNotice: terminal.say,
       pluginDirs: [PLUGIN_DIR],
     }),
   );
+  terminal.say(`Reelay listening on ${service.baseUrl}; links follow once there are tools and media`);
   const { ffmpeg } = await service.ready;
   terminal.progress({ name: 'Making media to try' });
   const mediaDir = await ensureMedia({ ffmpegPath: ffmpeg.path });
-  await reserved.close();
-  origin = await startOrigin({ port: ORIGIN_PORT, mediaDir });
+  origin = await startOrigin({ listener, mediaDir });
   terminal.done();
 
   terminal.say(`Open ${service.baseUrl} and paste one of these links:\n`);

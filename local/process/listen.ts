@@ -25,7 +25,7 @@ export async function listen(server: Server, { variable, ...address }: Address):
         ? `The address ${host}:${port} cannot be used: ${message}`
         : variable === undefined
           ? `The address ${host}:${port} is taken`
-          : `Port ${port} is taken: set ${variable}=${await findFreePort(host, port)}`,
+          : `Port ${port} is taken: set ${variable}=${await findFreePort(host, port + 1)}`,
       { cause: error },
     );
   }
@@ -35,9 +35,9 @@ const MAX_PORT = 65_535;
 /** Beyond these the system chooses one. */
 const MAX_TRIED_PORTS = 20;
 
-/** The next free port after one that is taken. */
-async function findFreePort(host: string, taken: number): Promise<number> {
-  for (let port = taken + 1; port <= Math.min(taken + MAX_TRIED_PORTS, MAX_PORT); port++) {
+/** @returns this port or the next one that is free; 0, for any, where the next ones are taken */
+export async function findFreePort(host: string, first: number): Promise<number> {
+  for (let port = first; port < Math.min(first + MAX_TRIED_PORTS, MAX_PORT + 1); port++) {
     const server = createServer();
     try {
       await listen(server, { host, port });

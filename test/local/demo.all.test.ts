@@ -5,52 +5,57 @@ import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
+import { closeAfterwards } from '../support/close-afterwards.ts';
 import { NODE_ENVIRONMENT } from '../support/node-environment.ts';
+import { ffmpegPath } from '../support/on-path.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../local/demo.ts');
-/** The demo's own, the same every time. */
-const ORIGIN_PORT = 8090;
 const folder = await temporaryFolder();
 
-const listening = () => {
-  const server = createServer().listen(ORIGIN_PORT, '127.0.0.1');
-  return once(server, 'listening').then(
-    () => server,
-    () => undefined, // another process has it
-  );
-};
-const probe = await listening();
-probe?.close();
+/** Takes a port, unless another process has it. */
+async function take(port: number): Promise<void> {
+  const server = createServer().listen(port, '127.0.0.1');
+  closeAfterwards(server);
+  await once(server, 'listening').catch(() => undefined);
+}
 
-const start = (env: NodeJS.ProcessEnv = {}) => {
+const start = (env: NodeJS.ProcessEnv) => {
   const child = spawn(process.execPath, [MAIN], {
     cwd: folder,
-    env: { ...NODE_ENVIRONMENT, PORT: '0', ...env },
+    env: { ...NODE_ENVIRONMENT, ...env },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const lines: string[] = [];
   createInterface(child.stdout).on('line', (line) => lines.push(line));
-  const ended = once(child, 'close').then(([code]) => ({ code, lines }));
+  const ended = once(child, 'close').then(([code]) => code);
   return { child, lines, ended };
 };
 
 describe('npm run dev -- demo', () => {
-  it('reports a taken port before any download', async () => {
-    const other = await listening();
-    expect(await start().ended).toEqual({ code: 1, lines: ['The address 127.0.0.1:8090 is taken'] });
-    other?.close();
+  it('finds other ports where its own are taken, and says its address first', async () => {
+    await Promise.all([take(8080), take(8090)]);
+    const { child, lines, ended } = start({ FFMPEG_PATH: ffmpegPath() });
+    await expect.poll(() => lines.join('\n'), { timeout: 120_000 }).toMatch(/^ {2}http.*long\.mp4 {2}A file$/m);
+    const [, address = ''] = /^Reelay listening on (http:\S+);/.exec(lines[0] ?? '') ?? [];
+    const [, link = ''] = /^ {2}(http\S+long\.mp4)/m.exec(lines.join('\n')) ?? [];
+    expect([address, link]).not.toEqual(expect.arrayContaining([expect.stringMatching(/:80[89]0\b/)]));
+    const resource = await fetch(`${address}/api/Fetch/GetResource?url=${link}`);
+    expect(resource.status).toBe(200);
+    expect(await resource.json()).toMatchObject({ mediaItems: [expect.anything()] });
+    child.kill('SIGINT');
+    expect(await ended).toBe(0);
   });
 
-  it.skipIf(!probe)('reports its shutdown at a signal, and exits', async () => {
+  it('reports its shutdown at a signal, and exits', async () => {
     const hanging = join(folder, 'hanging-yt-dlp');
     const says =
       '*--version*) echo 2026.08.19;; *--help*) echo "--js-runtimes --plugin-dirs";; *) exec /bin/sleep 300;;';
     await writeFile(hanging, `#!/bin/sh\ncase "$*" in ${says} esac\n`, { mode: 0o755 });
-    const { child, lines, ended } = start({ YT_DLP_PATH: hanging });
-    await expect.poll(() => lines.join('\n')).toMatch(/Fetching yt-dlp/);
+    const { child, lines, ended } = start({ PORT: '0', DATA_DIR: 'hanging', YT_DLP_PATH: hanging });
+    await expect.poll(() => lines.join('\n')).toMatch(/Fetching FFmpeg/);
     child.kill('SIGINT');
-    expect((await ended).code).toBe(0);
+    expect(await ended).toBe(0);
     expect(lines).toContain('Shutting down after running streams finish; repeat to exit at once');
   });
 });
