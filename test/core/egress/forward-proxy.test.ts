@@ -1,14 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, Server } from 'node:net';
-import { describe, expect, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { UpstreamError } from '../../../core/errors/errors.ts';
 import { deadPort, serve, serveTcp, serveTls } from '../../../packages/guarded-fetch/test/servers.ts';
-import { itWith } from '../../support/clients.ts';
-import { curl, REQUEST_METHODS } from './curl.ts';
 import { egressFor } from './egress-for.ts';
-
-const it = itWith('curl');
+import { REQUEST_METHODS, requestThrough } from './request-through.ts';
 
 /** A session that may reach `host:port`. */
 const openSessionTo = (host: string) => egressFor({ allow: [host] }).openProxySession({});
@@ -22,12 +19,12 @@ function accountOf({ proxyUrl }: { readonly proxyUrl: string }) {
   };
 }
 
-describe.each(REQUEST_METHODS)('a proxy session, used %s', (_way, flags) => {
+describe.each(REQUEST_METHODS)('a proxy session, used %s', (_how, way) => {
   it('relays the response and counts its bytes', async () => {
     const { host } = await serve((request, response) => void response.end(`you asked for ${request.url}`));
     const session = await openSessionTo(host);
-    const { code, output } = await curl(session.proxyUrl, ...flags, `http://${host}/path?query`);
-    expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('you asked for /path?query') });
+    const received = await requestThrough(session.proxyUrl, `http://${host}/path?query`, way);
+    expect(received).toEqual({ isComplete: true, output: expect.stringContaining('you asked for /path?query') });
     expect(session.bytesReceived()).toBeGreaterThan('you asked for /path?query'.length);
     expect(session.refused()).toBe(false);
   });
@@ -36,7 +33,7 @@ describe.each(REQUEST_METHODS)('a proxy session, used %s', (_way, flags) => {
     const body = randomBytes(4 << 20).toString('hex');
     const { host } = await serve((_request, response) => void response.end(body));
     const session = await openSessionTo(host);
-    const { output } = await curl(session.proxyUrl, ...flags, `http://${host}/`);
+    const { output } = await requestThrough(session.proxyUrl, `http://${host}/`, way);
     expect(output.endsWith(body)).toBe(true);
     expect(session.bytesReceived()).toBeGreaterThan(body.length);
   });
@@ -44,7 +41,10 @@ describe.each(REQUEST_METHODS)('a proxy session, used %s', (_way, flags) => {
   it('sends no proxy headers upstream', async () => {
     const { host } = await serve((request, response) => void response.end(JSON.stringify(request.rawHeaders)));
     const session = await openSessionTo(host);
-    const { output } = await curl(session.proxyUrl, ...flags, '--proxy-header', 'Proxy-X: secret', `http://${host}/`);
+    const { output } = await requestThrough(session.proxyUrl, `http://${host}/`, {
+      ...way,
+      headers: { 'proxy-x': 'secret' },
+    });
     const [, body = ''] = /(\[.*\])/.exec(output) ?? [];
     expect(body.toLowerCase()).toContain('user-agent');
     expect(body.toLowerCase()).not.toMatch(/proxy-|secret|via|forwarded/);
@@ -64,7 +64,7 @@ describe.each(REQUEST_METHODS)('a proxy session, used %s', (_way, flags) => {
     ];
     for (const host of hosts) {
       const session = await egress.openProxySession({});
-      const { output } = await curl(session.proxyUrl, ...flags, '-g', `http://${host}:${inside.port}/`);
+      const { output } = await requestThrough(session.proxyUrl, `http://${host}:${inside.port}/`, way);
       expect(output, host).toMatch(/^HTTP\/1\.1 403 /);
       expect(output.toLowerCase(), host).toContain('x-egress: refused');
       expect(session.refused(), host).toBe(true);
@@ -78,7 +78,7 @@ describe.each(REQUEST_METHODS)('a proxy session, used %s', (_way, flags) => {
     let lookups = 0;
     const lookup = async () => [{ address: lookups++ === 0 ? '127.0.0.1' : '127.0.0.2', family: 4 }];
     const session = await egressFor({ lookup, allow: [`127.0.0.1:${port}`] }).openProxySession({});
-    const { output } = await curl(session.proxyUrl, ...flags, `http://rebinding.test:${port}/`);
+    const { output } = await requestThrough(session.proxyUrl, `http://rebinding.test:${port}/`, way);
     expect(output).toContain('here');
     expect(lookups).toBe(1);
   });
@@ -90,19 +90,19 @@ describe.each(REQUEST_METHODS)('a proxy session, used %s', (_way, flags) => {
     const other = new URL(session.proxyUrl);
     const wrong = [`http://${other.host}`, `http://a:b@${other.host}`, `http://${other.username}:x@${other.host}`];
     for (const proxy of wrong)
-      expect((await curl(proxy, ...flags, `http://${host}/`)).output).toMatch(/^HTTP\/1\.1 407/);
+      expect((await requestThrough(proxy, `http://${host}/`, way)).output).toMatch(/^HTTP\/1\.1 407/);
     session.close();
-    expect((await curl(session.proxyUrl, ...flags, `http://${host}/`)).output).toMatch(/^HTTP\/1\.1 407/);
+    expect((await requestThrough(session.proxyUrl, `http://${host}/`, way)).output).toMatch(/^HTTP\/1\.1 407/);
   });
 
   it('closes its connections above maxBytes and refuses further requests', async () => {
     const origin = await serve((_request, response) => void response.end(Buffer.alloc(4 << 20)));
     const session = await egressFor({ allow: [origin.host] }).openProxySession({ maxBytes: 1 << 20 });
-    const first = await curl(session.proxyUrl, ...flags, `http://${origin.host}/`);
-    expect(first.code).not.toBe(0);
+    const first = await requestThrough(session.proxyUrl, `http://${origin.host}/`, way);
+    expect(first.isComplete).toBe(false);
     expect(first.output.length).toBeLessThan(2 << 20);
     const taken = origin.taken();
-    await curl(session.proxyUrl, ...flags, `http://${origin.host}/`);
+    await requestThrough(session.proxyUrl, `http://${origin.host}/`, way);
     expect(origin.taken()).toBe(taken);
     await origin.idle();
   });
@@ -110,9 +110,9 @@ describe.each(REQUEST_METHODS)('a proxy session, used %s', (_way, flags) => {
   it('counts the bytes of all its requests', async () => {
     const { host } = await serve((_request, response) => void response.end(Buffer.alloc(300_000)));
     const session = await egressFor({ allow: [host] }).openProxySession({ maxBytes: 700_000 });
-    const codes = [];
-    for (let turn = 0; turn < 3; turn++) codes.push((await curl(session.proxyUrl, ...flags, `http://${host}/`)).code);
-    expect(codes.map((code) => code === 0)).toEqual([true, true, false]);
+    const ends = [];
+    for (let turn = 0; turn < 3; turn++) ends.push(await requestThrough(session.proxyUrl, `http://${host}/`, way));
+    expect(ends.map(({ isComplete }) => isComplete)).toEqual([true, true, false]);
   });
 
   it('propagates a truncated response', async () => {
@@ -120,13 +120,13 @@ describe.each(REQUEST_METHODS)('a proxy session, used %s', (_way, flags) => {
       response.writeHead(200, { 'content-length': 10 }).write('five5', () => response.destroy());
     });
     const session = await openSessionTo(host);
-    expect((await curl(session.proxyUrl, ...flags, `http://${host}/`)).code).not.toBe(0);
+    expect((await requestThrough(session.proxyUrl, `http://${host}/`, way)).isComplete).toBe(false);
   });
 
   it('answers 502 when the upstream is unreachable', async () => {
     const port = await deadPort();
     const session = await egressFor({ allow: [`127.0.0.1:${port}`] }).openProxySession({});
-    const { output } = await curl(session.proxyUrl, ...flags, `http://127.0.0.1:${port}/`);
+    const { output } = await requestThrough(session.proxyUrl, `http://127.0.0.1:${port}/`, way);
     expect(output).toMatch(/^HTTP\/1\.1 5\d\d /);
     expect(output.toLowerCase()).not.toContain('x-egress');
     expect(session.refused()).toBe(false);
@@ -137,10 +137,10 @@ describe.each(REQUEST_METHODS)('a proxy session, used %s', (_way, flags) => {
     const egress = egressFor({ allow: [origin.host] });
     const session = await egress.openProxySession({});
     const { port, auth } = accountOf(session);
-    const target = flags.length ? `CONNECT ${origin.host}` : `GET http://${origin.host}/`;
+    const target = way.isTunnelled ? `CONNECT ${origin.host}` : `GET http://${origin.host}/`;
     const child = connect(port, '127.0.0.1').on('error', () => undefined);
     child.write(`${target} HTTP/1.1\r\nHost: ${origin.host}\r\n${auth}\r\n\r\n`);
-    if (flags.length) child.write(`GET / HTTP/1.1\r\nHost: ${origin.host}\r\n\r\n`);
+    if (way.isTunnelled) child.write(`GET / HTTP/1.1\r\nHost: ${origin.host}\r\n\r\n`);
     let received = '';
     for await (const chunk of child.iterator({ destroyOnReturn: false })) {
       received += chunk;
@@ -169,7 +169,7 @@ describe('createForwardProxy', () => {
   it('tunnels TLS by CONNECT', async () => {
     const { host } = await serveTls((_request, response) => void response.end('secure'));
     const session = await openSessionTo(host);
-    const { output } = await curl(session.proxyUrl, '-k', `https://${host}/`);
+    const { output } = await requestThrough(session.proxyUrl, `https://${host}/`);
     expect(output).toContain('secure');
   });
 
@@ -177,7 +177,7 @@ describe('createForwardProxy', () => {
     const { host } = await serve((_request, response) => void response.end(Buffer.alloc(100_000)));
     const egress = egressFor({ allow: [host] });
     const [one, two] = await Promise.all([egress.openProxySession({}), egress.openProxySession({})]);
-    await curl(one.proxyUrl, `http://${host}/`);
+    await requestThrough(one.proxyUrl, `http://${host}/`);
     expect(one.bytesReceived()).toBeGreaterThan(100_000);
     expect(two.bytesReceived()).toBe(0);
   });

@@ -13,9 +13,8 @@ import {
   serveTcp,
   serveTls,
 } from '../../../packages/guarded-fetch/test/servers.ts';
-import { itWith } from '../../support/clients.ts';
-import { curl, REQUEST_METHODS } from './curl.ts';
 import { egressBy, egressFor } from './egress-for.ts';
+import { REQUEST_METHODS, requestThrough } from './request-through.ts';
 
 describe('nextIdentity', () => {
   it('returns direct without proxies', () => {
@@ -92,8 +91,8 @@ describe('a request through an outgoing proxy', () => {
     const identity = egress.nextIdentity();
     expect(await text((await egress.request('http://origin.test/', { identity })).body)).toBe('x');
     const { proxyUrl } = await egress.openProxySession({ identity });
-    for (const [, flags] of REQUEST_METHODS)
-      expect(await curl(proxyUrl, ...flags, 'http://origin.test/')).toMatchObject({ code: 0 });
+    for (const [, way] of REQUEST_METHODS)
+      expect(await requestThrough(proxyUrl, 'http://origin.test/', way)).toMatchObject({ isComplete: true });
     const distrusting = egressFor(options).request('http://origin.test/', { identity });
     await expect(distrusting).rejects.toThrow(UpstreamError);
   });
@@ -158,17 +157,15 @@ describe('a request through an outgoing proxy', () => {
 });
 
 describe('a proxy session through an outgoing proxy', () => {
-  const it = itWith('curl');
-
   it.each([
-    ['by absolute URL', [], 'GET http://origin.test/'],
-    ['by CONNECT', ['--proxytunnel'], 'CONNECT origin.test:80'],
-  ])('connects %s, counts bytes and sends none of its own credentials upstream', async (_way, flags, line) => {
+    ['by absolute URL', {}, 'GET http://origin.test/'],
+    ['by CONNECT', { isTunnelled: true }, 'CONNECT origin.test:80'],
+  ])('connects %s, counts bytes and sends none of its own credentials upstream', async (_how, way, line) => {
     const origin = await serve((request, response) => void response.end(JSON.stringify(request.headers)));
     const proxy = await serveProxy({ 'origin.test': origin.port, 'origin.test:80': origin.port });
     const { egress, identity } = egressBy(proxy);
     const session = await egress.openProxySession({ identity });
-    const { output } = await curl(session.proxyUrl, ...flags, 'http://origin.test/');
+    const { output } = await requestThrough(session.proxyUrl, 'http://origin.test/', way);
     expect(output).toContain('"host":"origin.test"');
     expect(output).not.toContain('proxy-authorization');
     expect(proxy.seen).toEqual([line]);
@@ -178,14 +175,14 @@ describe('a proxy session through an outgoing proxy', () => {
 
   it.each(
     [serveProxy, serveSocks].flatMap((start) =>
-      REQUEST_METHODS.map(([way, flags]) => [start.name, way, start, flags] as const),
+      REQUEST_METHODS.map(([how, way]) => [start.name, how, start, way] as const),
     ),
-  )('checks the destination before the proxy is contacted (%s, %s)', async (_kind, _way, start, flags) => {
+  )('checks the destination before the proxy is contacted (%s, %s)', async (_kind, _how, start, way) => {
     const proxy = await start({});
     const { egress, identity } = egressBy(proxy);
     for (const host of ['127.0.0.1', 'inside.test', 'unknown.test']) {
       const session = await egress.openProxySession({ identity });
-      expect((await curl(session.proxyUrl, ...flags, `http://${host}/`)).output).toMatch(/^HTTP\/1\.1 403/);
+      expect((await requestThrough(session.proxyUrl, `http://${host}/`, way)).output).toMatch(/^HTTP\/1\.1 403/);
       expect(session.refused()).toBe(true);
     }
     expect(proxy.taken()).toBe(0);
@@ -195,10 +192,10 @@ describe('a proxy session through an outgoing proxy', () => {
     const origin = await serve((_request, response) => void response.end(Buffer.alloc(4 << 20)));
     const proxy = await serveProxy({ 'origin.test': origin.port, 'origin.test:80': origin.port });
     const { egress, identity } = egressBy(proxy);
-    for (const flags of [[], ['--proxytunnel']]) {
+    for (const [, way] of REQUEST_METHODS) {
       const session = await egress.openProxySession({ identity, maxBytes: 1 << 20 });
-      const { code, output } = await curl(session.proxyUrl, ...flags, 'http://origin.test/');
-      expect(code).not.toBe(0);
+      const { isComplete, output } = await requestThrough(session.proxyUrl, 'http://origin.test/', way);
+      expect(isComplete).toBe(false);
       expect(output.length).toBeLessThan(2 << 20);
     }
     await origin.idle();
@@ -229,16 +226,17 @@ describe('nextIdentity after a failure', () => {
     expect(isLeftOut(egress, identity)).toBe(true);
   });
 
-  itWith('curl').each(
-    Object.keys(failing).flatMap((name) => REQUEST_METHODS.map(([way, flags]) => [name, way, flags] as const)),
-  )('leaves the proxy out after a request of a child process (%s, %s)', async (name, _way, flags) => {
-    const outgoingProxies = [(await failing[name]?.()) ?? '', GOOD];
-    const egress = egressFor({ outgoingProxies, names: NAMES, connectTimeoutMs: 500 });
-    const identity = egress.nextIdentity();
-    const session = await egress.openProxySession({ identity });
-    expect((await curl(session.proxyUrl, ...flags, 'http://origin.test/')).output).toMatch(/^HTTP\/1\.1 5\d\d/);
-    expect(isLeftOut(egress, identity)).toBe(true);
-  });
+  it.each(Object.keys(failing).flatMap((name) => REQUEST_METHODS.map(([how, way]) => [name, how, way] as const)))(
+    'leaves the proxy out after a request of a child process (%s, %s)',
+    async (name, _how, way) => {
+      const outgoingProxies = [(await failing[name]?.()) ?? '', GOOD];
+      const egress = egressFor({ outgoingProxies, names: NAMES, connectTimeoutMs: 500 });
+      const identity = egress.nextIdentity();
+      const session = await egress.openProxySession({ identity });
+      expect((await requestThrough(session.proxyUrl, 'http://origin.test/', way)).output).toMatch(/^HTTP\/1\.1 5\d\d/);
+      expect(isLeftOut(egress, identity)).toBe(true);
+    },
+  );
 
   it.each(urls)('keeps a proxy whose destination fails (%s)', async (url) => {
     const { port } = new URL(`http://127.0.0.1:${await deadPort()}`);

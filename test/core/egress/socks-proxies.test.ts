@@ -13,9 +13,8 @@ import {
   serveTcp,
   serveTls,
 } from '../../../packages/guarded-fetch/test/servers.ts';
-import { itWith } from '../../support/clients.ts';
-import { curl, REQUEST_METHODS } from './curl.ts';
 import { egressBy, egressFor } from './egress-for.ts';
+import { REQUEST_METHODS, requestThrough } from './request-through.ts';
 
 describe('a request through a SOCKS proxy', () => {
   it.each([
@@ -94,14 +93,12 @@ describe('a request through a SOCKS proxy', () => {
 });
 
 describe('a proxy session through a SOCKS proxy', () => {
-  const it = itWith('curl');
-
-  it.each(REQUEST_METHODS)('tunnels, counts bytes and closes with the session (%s)', async (_way, flags) => {
+  it.each(REQUEST_METHODS)('tunnels, counts bytes and closes with the session (%s)', async (_how, way) => {
     const origin = await serve((request, response) => void response.end(JSON.stringify(request.headers)));
     const proxy = await serveSocks({ 'origin.test:80': origin.port }, { credentials: ACCOUNT });
     const { egress, identity } = egressBy(proxy);
     const session = await egress.openProxySession({ identity });
-    const { output } = await curl(session.proxyUrl, ...flags, 'http://origin.test/');
+    const { output } = await requestThrough(session.proxyUrl, 'http://origin.test/', way);
     expect(output).toContain('"host":"origin.test"');
     expect(output).not.toContain('proxy-authorization');
     expect(session.bytesReceived()).toBeGreaterThan(50);

@@ -6,9 +6,8 @@ import { readSettings } from '../../../core/config/settings.ts';
 import { addressesOf, expandAddresses } from '../../../core/egress/outgoing-identities.ts';
 import { certificateFile } from '../../../packages/guarded-fetch/test/certificate.ts';
 import { serve, serveTls } from '../../../packages/guarded-fetch/test/servers.ts';
-import { itWith } from '../../support/clients.ts';
-import { curl, REQUEST_METHODS } from './curl.ts';
 import { egressFor } from './egress-for.ts';
+import { REQUEST_METHODS, requestThrough } from './request-through.ts';
 
 describe('SOURCE_ADDRESSES', () => {
   const read = (text: string) => readSettings({ SOURCE_ADDRESSES: text }).sourceAddresses;
@@ -81,11 +80,11 @@ describe('connections of an egress with source addresses', () => {
     expect(await ask()).toBe('127.0.0.1');
   });
 
-  itWith('curl').each(REQUEST_METHODS)('of child processes too (%s)', async (_way, flags) => {
+  it.each(REQUEST_METHODS)('of child processes too (%s)', async (_how, way) => {
     const { host } = await serve((request, response) => void response.end(`from ${remote(request)}`));
     const egress = egressFor({ allow: [host], sourceAddresses });
     const session = await egress.openProxySession({ identity: 'address-127.0.0.3' });
-    expect((await curl(session.proxyUrl, ...flags, `http://${host}/`)).output).toContain('from 127.0.0.3');
+    expect((await requestThrough(session.proxyUrl, `http://${host}/`, way)).output).toContain('from 127.0.0.3');
     expect(session.bytesReceived()).toBeGreaterThan(0);
   });
 
