@@ -1,8 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { itWith } from '../support/clients.ts';
-import { runProgram, withTemporaryFolder } from '../support/media-tools.ts';
 import type { ReceivedResponse, RequestOptions } from '../support/request.ts';
 import { useTarget } from './target.ts';
 
@@ -129,13 +125,6 @@ describe('GET /api/Get', () => {
     expect((await get('/site/drm/head', '', { method: 'HEAD' })).status).toBe(415);
   });
 
-  itWith('curl')('leads curl -I to the headers of the stream', async () => {
-    const url = `${target.baseUrl}/api/Get?url=${encodeURIComponent(target.origin.url('/site/combined/head'))}`;
-    const { code, output } = await runProgram('curl', ['-sSIL', url]);
-    expect([code, [...output.matchAll(/^HTTP\/1.1 (\d+)/gm)].map(([, status]) => status)]).toEqual([0, ['302', '200']]);
-    expect(output).toMatch(/^content-length: [1-9]\d*\r$/im);
-  });
-
   it('answers failures as GetResource does', async () => {
     expect((await get('/site/drm/one-shot')).status).toBe(415);
     expect((await get('/site/combined/one-shot', '&quality=none')).status).toBe(400);
@@ -144,17 +133,6 @@ describe('GET /api/Get', () => {
 
 const feed = (path: string, more = '', headers = {}) =>
   target.get(`/api/Feed?url=${encodeURIComponent(target.origin.url(path))}${more}`, { headers });
-
-/** What is used of RFC 5854, as RELAX NG. */
-const METALINK = `<element name="metalink" ns="urn:ietf:params:xml:ns:metalink" xmlns="http://relaxng.org/ns/structure/1.0"
-    datatypeLibrary="http://www.w3.org/2001/XMLSchema-datatypes">
-  <element name="generator"><text/></element>
-  <oneOrMore><element name="file">
-    <attribute name="name" ns=""><data type="string"><param name="pattern">[^/.][^/]*/[^/]+</param></data></attribute>
-    <optional><element name="size"><data type="positiveInteger"/></element></optional>
-    <element name="url"><data type="anyURI"/></element>
-  </element></oneOrMore>
-</element>`;
 
 describe('GET /api/Feed', () => {
   it.each([
@@ -191,34 +169,6 @@ describe('GET /api/Feed', () => {
     const unchanged = await target.get(path, known);
     expect([unchanged.status, unchanged.headers['content-length']]).toEqual([304, undefined]);
   });
-
-  itWith('wget')('is there for link checkers: wget --spider', async () => {
-    const url = `${target.baseUrl}/api/Feed?url=${encodeURIComponent(target.origin.url('/feeds/podcast.xml'))}`;
-    const { code, output } = await runProgram('wget', ['--spider', '-nv', url]);
-    expect([code, output]).toEqual([0, expect.stringContaining('200 OK')]);
-  });
-
-  itWith('aria2c')('is a Metalink whose files aria2c downloads byte for byte', () =>
-    withTemporaryFolder(async (folder) => {
-      const { headers, body } = await feed('/feeds/podcast.xml', '&format=metalink&quality=audio');
-      expect(headers['content-type']).toBe('application/metalink4+xml');
-      const [document, schema] = [join(folder, 'list.meta4'), join(folder, 'metalink.rng')];
-      await Promise.all([writeFile(document, body), writeFile(schema, METALINK)]);
-      const { code, output } = await runProgram('xmllint', ['--noout', '--nonet', '--relaxng', schema, document]);
-      expect([code, output]).toEqual([0, expect.stringContaining('validates')]);
-      const files = [...body.toString().matchAll(/<file name="([^"]+)">.*?<url>([^<]+)/g)];
-      expect(files.map(([, name]) => name)).toEqual(
-        ['01 - Episode 1.mp3', '02 - Episode 2.m4a', '03 - Episode 3.ogg'].map((name) => `A podcast/${name}`),
-      );
-      const args = ['--quiet=true', '--file-allocation=none', '--dir', folder, '-M', document];
-      expect(await runProgram('aria2c', args)).toMatchObject({ code: 0 });
-      for (const [, name = '', url = ''] of files) {
-        const { headers: redirect } = await target.get(url.replace(/^http:\/\/[^/]+/, '').replaceAll('&amp;', '&'));
-        const { body: whole } = await target.get(redirect.location ?? '');
-        expect((await readFile(join(folder, name))).equals(whole)).toBe(true);
-      }
-    }),
-  );
 
   it('answers failures as GetResource does', async () => {
     expect((await feed('/site/drm/feed')).status).toBe(415);

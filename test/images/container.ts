@@ -5,6 +5,7 @@ import { chmod, chown, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { reportCrash } from '../support/crash-reports.ts';
+import { shellQuote } from '../support/shell-quote.ts';
 import type { Image } from './image.ts';
 
 interface ContainerOptions {
@@ -47,7 +48,7 @@ export async function startContainer(image: Image, options: ContainerOptions = {
     'if touch "$ROOT/written" 2>/dev/null; then echo "The root is writable" >&2; exit 1; fi',
     `set -- /usr/bin/setpriv --reuid=${user} --regid=${group} --clear-groups --no-new-privs --bounding-set=-all "$@"`,
     // The environment and the path of the image: setpriv finds the program on it.
-    `exec env -i ${variables.map(quote).join(' ')} "$CHROOT" "$ROOT" "$@"`,
+    `exec env -i ${variables.map(shellQuote).join(' ')} "$CHROOT" "$ROOT" "$@"`,
   ];
   const child = spawn(
     'unshare',
@@ -132,9 +133,6 @@ export class Container {
     await this.ended;
   }
 }
-
-/** As one word of a shell. */
-const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** unshare stays the parent of process 1. */
 function firstChildOf({ pid = 0 }: ChildProcess): number {

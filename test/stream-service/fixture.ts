@@ -10,9 +10,10 @@ import { createStreamService, type StreamServiceOptions } from '../../stream-ser
 import type { OpenSource } from '../../stream-service/source/open-source.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
 import { closesOnce } from '../support/listen.ts';
+import { ffmpegPath } from '../support/on-path.ts';
 
 const origin = { url: 'https://site.example/watch', extractor: 'Test', entryId: '1' };
-export const ffmpeg = { version: '', path: 'ffmpeg', source: 'system', buildId: 'build' } as const;
+export const ffmpeg = { version: '', path: ffmpegPath(), source: 'system', buildId: 'build' } as const;
 
 /** A track of a direct MP4 file with video and audio. */
 export const trackOf = (formatId: string, traits: Partial<Track> = {}): Track => ({

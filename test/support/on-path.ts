@@ -13,3 +13,6 @@ export const isThere = (program: string): boolean => findOnPath(program) !== und
 
 /** Names of the desktop program of Chromium. */
 export const CHROMIUM = ['chromium', 'chromium-browser', 'google-chrome'] as const;
+
+/** The FFmpeg of the tests by its path: child processes of the service have no PATH to find it by. */
+export const ffmpegPath = (): string => findOnPath('ffmpeg') ?? 'ffmpeg';

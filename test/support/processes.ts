@@ -10,6 +10,8 @@ export interface ProcessRow {
   readonly parent: number;
   /** Its arguments; of one that has ended and is not reaped, its name and `<defunct>`. */
   readonly command: string;
+  /** The first of them. */
+  readonly program: string;
 }
 
 /** All processes: on Linux the oldest first, and without a program of the system. */
@@ -23,19 +25,19 @@ export async function processes(): Promise<ProcessRow[]> {
   const { stdout } = await run('ps', ['-ww', '-eo', 'pid=,ppid=,args=']);
   return stdout.split('\n').flatMap((line) => {
     const [, pid, parent, command] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
-    return command === undefined ? [] : [{ pid: Number(pid), parent: Number(parent), command }];
+    const [program = ''] = command?.split(' ') ?? [];
+    return command === undefined ? [] : [{ pid: Number(pid), parent: Number(parent), command, program }];
   });
 }
 
 /** proc(5). @throws Error when it has ended */
 async function readProcess(name: string): Promise<ProcessRow & { readonly startedAt: number }> {
-  const [stat, line] = await Promise.all(
-    ['stat', 'cmdline'].map((file) => readFile(`/proc/${name}/${file}`, 'latin1')),
-  );
+  const [stat, line] = await Promise.all(['stat', 'cmdline'].map((file) => readFile(`/proc/${name}/${file}`, 'utf8')));
   const [, title, rest = ''] = /\((.*)\) (.*)/s.exec(stat ?? '') ?? [];
   const fields = rest.split(' ');
   const command = line?.replaceAll('\0', ' ').trim() || `[${title}]${fields[0] === 'Z' ? ' <defunct>' : ''}`;
-  return { pid: Number(name), parent: Number(fields[1]), command, startedAt: Number(fields[19]) };
+  const [program = ''] = line?.split('\0') ?? [];
+  return { pid: Number(name), parent: Number(fields[1]), command, program, startedAt: Number(fields[19]) };
 }
 
 /** Descendants of a process, without the one that lists them. */
@@ -52,9 +54,7 @@ export async function descendantsOf(root: number): Promise<ProcessRow[]> {
 
 /** Command lines of the descendants of this process that run `program`. */
 export const descendants = async (program: string): Promise<string[]> =>
-  (await descendantsOf(process.pid))
-    .map(({ command }) => command)
-    .filter((command) => command.split(' ')[0]?.endsWith(program));
+  (await descendantsOf(process.pid)).filter((row) => row.program.endsWith(program)).map(({ command }) => command);
 
 /** Whether the process exists, zombies included. */
 export function isRunning(pid: number): boolean {

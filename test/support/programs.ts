@@ -5,6 +5,7 @@ import { delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { installedTools } from './installed-tools.ts';
 import { CHROMIUM, isThere } from './on-path.ts';
+import { shellQuote } from './shell-quote.ts';
 
 const run = promisify(execFile);
 const FOLDER = resolve(import.meta.dirname, '../../.data/test-programs');
@@ -14,7 +15,7 @@ const WINDOWS = process.platform === 'win32';
 interface Program {
   /** Packages of Debian. */
   readonly debian: readonly string[];
-  /** Whether `npm test` needs it too, not `npm run test:all` alone. */
+  /** Whether `npm test` needs it too, not `npm run test:all` alone. Then it has `fetch`: the gate passes on machines without root. */
   readonly isForGate?: boolean;
   /** Files that cannot do anything without it. */
   readonly files?: readonly string[];
@@ -40,18 +41,16 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
     fetch: fetchChromium,
     isHere: () => process.env.CHROMIUM_PATH !== undefined || ['chromium-headless-shell', ...CHROMIUM].some(isThere),
   },
-  curl: { debian: ['curl'], isForGate: true },
-  wget: { debian: ['wget'], isForGate: true },
-  aria2c: { debian: ['aria2'], isForGate: true },
-  mpv: { debian: ['mpv'], isForGate: true },
-  openssl: {
-    debian: ['openssl'],
-    isForGate: true,
-    files: ['test/sites/**', 'test/core/resolve/cookies-write-back.test.ts'],
-  },
-  unzip: { debian: ['unzip'], isForGate: true },
-  xmllint: { debian: ['libxml2-utils'], isForGate: true },
-  nginx: { debian: ['nginx-light'], isForGate: true, files: ['test/infra/edge/stream-cache.test.ts'] },
+  curl: { debian: ['curl'] },
+  wget: { debian: ['wget'] },
+  aria2c: { debian: ['aria2'] },
+  mpv: { debian: ['mpv'] },
+  openssl: { debian: ['openssl'], files: ['test/sites/**', 'test/core/resolve/cookies-write-back.all.test.ts'] },
+  unzip: { debian: ['unzip'] },
+  xmllint: { debian: ['libxml2-utils'] },
+  nginx: { debian: ['nginx-light'], files: ['test/infra/edge/stream-cache.all.test.ts'] },
+  varnishd: { debian: ['varnish'] },
+  squid: { debian: ['squid'] },
   vlc: { debian: ['vlc-bin', 'vlc-plugin-base'] },
   chromium: { debian: ['chromium'] },
   'firefox-esr': { debian: ['firefox-esr'] },
@@ -144,8 +143,8 @@ async function fetchChromium(): Promise<boolean> {
   const places = `<dir>${folder}/fonts/fonts</dir><cachedir>${folder}/cache</cachedir>`;
   await writeFile(fonts, `<fontconfig>${places}</fontconfig>\n`);
   const script = join(FOLDER, 'chromium-headless-shell');
-  const variables = `LD_LIBRARY_PATH='${folder}/al2023/lib' FONTCONFIG_FILE='${fonts}'`;
-  await writeFile(script, `#!/bin/sh\n${variables} exec '${folder}/chromium' "$@"\n`, { mode: 0o755 });
+  const variables = `LD_LIBRARY_PATH=${shellQuote(`${folder}/al2023/lib`)} FONTCONFIG_FILE=${shellQuote(fonts)}`;
+  await writeFile(script, `#!/bin/sh\n${variables} exec ${shellQuote(`${folder}/chromium`)} "$@"\n`, { mode: 0o755 });
   return true;
 }
 

@@ -16,6 +16,7 @@ import { findPython } from '../../packages/yt-dlp-worker/src/process/python.ts';
 import { ToolRefused } from '../../packages/yt-dlp-worker/src/tools.ts';
 import { ytDlpAtPath, ytDlpOfSystem } from '../../packages/yt-dlp-worker/src/yt-dlp/providers.ts';
 import { installedTools } from '../support/installed-tools.ts';
+import { shellQuote } from '../support/shell-quote.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const dir = await temporaryFolder();
@@ -173,7 +174,7 @@ describe('yt-dlp of the system', () => {
 });
 
 describe('FFmpeg of ffmpeg-static', () => {
-  const archive = gzipSync(`#!/bin/sh\nexec ${ffmpeg.path} "$@"\n`);
+  const archive = gzipSync(`#!/bin/sh\nexec ${shellQuote(ffmpeg.path)} "$@"\n`);
   const build = `${process.platform}-${process.arch}`;
   const sha256 = createHash('sha256').update(archive).digest('hex');
   const urls: string[] = [];
@@ -217,11 +218,15 @@ describe('FFmpeg of the system', () => {
     ['is no FFmpeg', 'echo something', /it is not FFmpeg/],
     [
       'has no LAME',
-      `case "$*" in *libmp3lame*) echo "Unknown encoder 'libmp3lame'" >&2; exit 1;; esac; exec ${ffmpeg.path} "$@"`,
+      `case "$*" in *libmp3lame*) echo "Unknown encoder 'libmp3lame'" >&2; exit 1;; esac; exec ${shellQuote(ffmpeg.path)} "$@"`,
       /Unknown encoder/,
     ],
-    ['encodes nothing', `case "$*" in *libmp3lame*) exit 0;; esac; exec ${ffmpeg.path} "$@"`, /its MP3 has 0 bytes/],
-    ['muxes nothing', `case "$*" in *empty_moov*) exit 0;; esac; exec ${ffmpeg.path} "$@"`, /no fragments/],
+    [
+      'encodes nothing',
+      `case "$*" in *libmp3lame*) exit 0;; esac; exec ${shellQuote(ffmpeg.path)} "$@"`,
+      /its MP3 has 0 bytes/,
+    ],
+    ['muxes nothing', `case "$*" in *empty_moov*) exit 0;; esac; exec ${shellQuote(ffmpeg.path)} "$@"`, /no fragments/],
   ])('is skipped when it %s', async (name, text, reason) => {
     const path = await script(`ffmpeg ${name}`, `#!/bin/sh\n${text}\n`);
     await expect(inspectFfmpeg(path, 'system', signal)).rejects.toThrow(reason);

@@ -262,7 +262,7 @@ describe('the end of a worker process', () => {
 
     await untilChildren(pid, 1);
     const [next] = await childrenOf(pid);
-    process.kill(next ?? 0, 'SIGKILL');
+    process.kill(next ?? expect.fail('It does not run'), 'SIGKILL');
     await untilChildren(pid, 0);
     const withoutRehearsal = await infoOf();
     expect(withoutRehearsal).toMatchObject(expected);
@@ -275,7 +275,7 @@ describe('the end of a worker process', () => {
     const [rehearsing] = await sparesOf(pid);
     const late = ahead.request(requestOf('/site/sleep/late'));
     await until(async () => (await sparesOf(pid)).some((spare) => spare !== rehearsing));
-    process.kill(rehearsing ?? 0, 'SIGALRM');
+    process.kill(rehearsing ?? expect.fail('It does not run'), 'SIGALRM');
     expect(await late).toMatchObject({ ok: false, error: { kind: 'crash', isInterrupted: true } });
 
     await untilChildren(pid, 1);

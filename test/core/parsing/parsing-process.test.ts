@@ -104,7 +104,7 @@ describe('createParsingProcess', () => {
       const [before] = await rows();
       const waiting = parser.run({ name: 'wait', input: 0 });
       waiting.catch(() => undefined);
-      process.kill(before?.pid ?? 0, signal);
+      process.kill(before?.pid ?? expect.fail('It does not run'), signal);
       await expect.poll(async () => (await rows()).map(({ pid }) => pid)).not.toContain(before?.pid);
       await expect.poll(count).toBe(1);
       await parser.close();
@@ -116,7 +116,7 @@ describe('createParsingProcess', () => {
     const parser = create();
     await parser.run({ name: 'echo', input: 1 });
     const [before] = await rows();
-    process.kill(before?.pid ?? 0, 'SIGINT');
+    process.kill(before?.pid ?? expect.fail('It does not run'), 'SIGINT');
     expect(await parser.run({ name: 'echo', input: 2 })).toEqual({ output: 2 });
     expect(await rows()).toEqual([before]);
   });

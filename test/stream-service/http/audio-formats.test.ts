@@ -166,8 +166,6 @@ describe('?format=', () => {
         await writeFile(file, body);
         const entries = ['-show_entries', 'stream=codec_name:stream_tags'];
         const probed = await runProgram('ffprobe', ['-v', 'error', '-of', 'json', ...entries, file]);
-        const mpv = await runProgram('mpv', ['--no-config', '--vo=null', '--ao=null', '--length=0.1', file]);
-        expect(mpv.output).toMatch(/Title: A clip/);
         return JSON.parse(probed.output) as { streams: { codec_name: string; tags: Record<string, string> }[] };
       });
 
@@ -276,8 +274,6 @@ describe('?format=', () => {
         const probed = await probe(file);
         expect(probed.tags).toMatchObject(tags);
         expect(probed.streams.map(({ codec }) => codec).toSorted()).toEqual(codecs.toSorted());
-        const mpv = await runProgram('mpv', ['--no-config', '--vo=null', '--ao=null', '--length=0.1', file]);
-        expect(mpv.output).toMatch(/Title: A clip/);
       });
       expect((await inspect(body, extension)).complaints).toBe('');
       expect(body.equals((await get(formatId, query.replace('tags=true', ''))).body)).toBe(false);

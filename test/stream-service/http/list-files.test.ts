@@ -124,7 +124,8 @@ describe('a complete list of fragmented MP4', () => {
     const master = await sendRequest(url.replace('/Media/', '/Hls/').concat('/master.m3u8'));
     expect([master.status, master.body.toString()]).toEqual([200, expect.stringMatching(/FRAME-RATE=25\b.*\s+both/)]);
     const combined = await sendRequest(`${url.replace('/Media/', '/Combined/')}?start=8.5`);
-    expect([combined.status, combined.headers['x-argon-start']]).toEqual([200, '8.022']);
+    // By a millisecond another one where another version of FFmpeg has written the list.
+    expect([combined.status, combined.headers['x-argon-start']]).toEqual([200, expect.stringMatching(/^8\.02[12]$/)]);
   });
 
   it('has its audio alone as M4A of exact length', async () => {

@@ -103,13 +103,17 @@ async function packetsIn(file: string): Promise<Packets> {
 }
 
 /** Digests of the pictures that FFmpeg decodes. */
-async function picturesIn(file: string): Promise<readonly string[]> {
+async function picturesIn(file: string): Promise<readonly (string | undefined)[]> {
   const { stdout } = await run('ffmpeg', ['-v', 'error', '-i', file, '-map', '0:v', '-f', 'framemd5', '-']);
-  return stdout.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const rows = stdout.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return rows.map((row) => row.split(',').at(5));
 }
 
 /** Of what FFmpeg copies of a list, by its name. */
-const copies = new Map<string, Promise<{ readonly packets: Packets; readonly pictures: readonly string[] }>>();
+const copies = new Map<
+  string,
+  Promise<{ readonly packets: Packets; readonly pictures: Awaited<ReturnType<typeof picturesIn>> }>
+>();
 const copyOf = (name: string) => {
   const made = copies.get(name) ?? withTemporaryFolder((place) => copyInto(join(place, 'copy.mp4'), name));
   copies.set(name, made);

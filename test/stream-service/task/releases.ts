@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { YtDlp } from '../../../packages/yt-dlp-worker/src/tools.ts';
 import type { ObjectStore } from '../../support/s3.ts';
+import { shellQuote } from '../../support/shell-quote.ts';
 import { zip } from '../../yt-dlp-worker/zip.ts';
 
 export const BUCKET = 'tools';
 
 /** A release whose program prints a fixed output or runs `command`. */
 export const archiveOf = (dir: string, version: string, [program, ...before] = ['/bin/false'] as YtDlp['command']) => {
-  const rest = [program, ...before].map((part) => `'${part}'`).join(' ');
+  const rest = [program, ...before].map(shellQuote).join(' ');
   const script = `#!/bin/sh\nif [ "$2" = --version ]; then echo ${version}; else exec ${rest} "$@"; fi\n`;
   return zip(dir, [
     ['yt-dlp_linux', script],

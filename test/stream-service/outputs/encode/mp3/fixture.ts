@@ -28,6 +28,7 @@ import {
 } from '../../../../../stream-service/sessions/stream-sessions.ts';
 import { createFaultHandler } from '../../../../origin/faults.ts';
 import { closeAfterwards } from '../../../../support/close-afterwards.ts';
+import { ffmpegPath } from '../../../../support/on-path.ts';
 import { resourceWith, startUpstream, trackAt } from '../../../source/upstream.ts';
 
 export const LIMITS: AdmissionLimits = { maxStreams: 100, maxStreamsPerClient: 100, maxFfmpeg: 4 };
@@ -62,7 +63,7 @@ export async function startMp3(
   const admission = createAdmission({ ...LIMITS, ...options.limits });
   const ffmpeg = {
     version: '',
-    path: options.path ?? 'ffmpeg',
+    path: options.path ?? ffmpegPath(),
     source: 'system',
     buildId: options.buildId ?? 'build',
   } as const;

@@ -1,0 +1,2 @@
+/** A text as one word of a shell. */
+export const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
