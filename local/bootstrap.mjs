@@ -10,7 +10,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { supervise } from './supervisor.mjs';
@@ -56,7 +56,10 @@ function chooseProgram(given) {
   return named ? [named.slice(name.length + 1), ...rest] : [usual, ...given.slice(end + 1)];
 }
 
-/** Runs `npm ci`, unless npm's record of what it has installed has the packages of the lock file. npm writes it last. */
+/**
+ * Runs `npm ci`, unless npm's record of what it has installed has the packages of the lock file, and each is there. The record alone does
+ * not tell: `npm install --package-lock-only` changes it too, and a machine that crashed may have cut the files of a package.
+ */
 async function installPackages() {
   const present = readJson('node_modules/.package-lock.json')?.packages ?? {};
   // Packages for development that are there are updated with the others, not removed.
@@ -65,11 +68,13 @@ async function installPackages() {
     ([path, { optional, devOptional, dev }]) =>
       path.includes('node_modules') && !(optional || devOptional || (dev && omitsDev)),
   );
-  // Links to workspaces have neither version nor checksum.
-  const isPresent = ([path, { version, integrity }]) =>
-    path in present && present[path].version === version && present[path].integrity === integrity;
+  // Of a link to a workspace the lock file has neither version nor checksum.
+  const isPresent = ([path, { version, integrity, link }]) => {
+    const installed = path in present && readJson(`${path}/package.json`);
+    return installed && present[path].integrity === integrity && (link || installed.version === version);
+  };
   if (needed.every(isPresent)) return;
-  const finish = showProgress(needed.map(([path]) => path));
+  const finish = showProgress(needed.flatMap(([path, { link }]) => (link ? [] : join(ROOT, path, 'package.json'))));
   // Set by npm; when this is run by hand, the npm on PATH is used.
   const npm = process.env.npm_execpath;
   const [command, ...before] = npm ? [process.execPath, npm] : ['npm'];
@@ -83,16 +88,19 @@ async function installPackages() {
   if (status !== 0) fail(`The packages could not be installed${reason ? `: ${reason}` : ''}`);
 }
 
-/** Says how many packages are in place, each second on a terminal, else at each quarter. @returns what ends it */
-function showProgress(paths) {
+/** Says of how many packages the files have been put in place, each second on a terminal, else at each quarter. @returns what ends it */
+function showProgress(files) {
   const { stderr } = process;
-  const startedAt = Date.now();
+  // The clock of file systems ticks some milliseconds late.
+  const startedAt = Date.now() - 10;
   let quarter = 0;
-  stderr.write(`Installing ${paths.length} packages with npm, usually in less than a minute\n`);
+  stderr.write(`Installing ${files.length} packages with npm, usually in less than a minute\n`);
   const show = () => {
-    const count = paths.filter((path) => existsSync(join(ROOT, path, 'package.json'))).length;
-    const line = `${count} of ${paths.length} packages, ${Math.round((Date.now() - startedAt) / 1000)} s`;
-    const reached = Math.floor((4 * count) / paths.length);
+    // Those of an earlier install are older.
+    const placedAt = (file) => statSync(file, { throwIfNoEntry: false })?.ctimeMs ?? 0;
+    const count = files.filter((file) => placedAt(file) >= startedAt).length;
+    const line = `${count} of ${files.length} packages, ${Math.round((Date.now() - startedAt) / 1000)} s`;
+    const reached = Math.floor((4 * count) / files.length);
     if (stderr.isTTY) stderr.write(`\r\u001b[K${line}`);
     else if (reached > quarter) stderr.write(`${line}\n`);
     quarter = reached;
