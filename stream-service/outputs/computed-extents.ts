@@ -1,62 +1,161 @@
+import { buffer } from 'node:stream/consumers';
 import { createCache, createSingleFlight } from '@reelay/concurrency';
+import type { FileSource } from '@reelay/source';
+import { type Name, nameOf } from '@reelay/source/names';
 import { memoryShares } from '../../core/config/index.ts';
+import { UpstreamError } from '../../core/errors/index.ts';
 import type { ByteReader } from './byte-reader.ts';
 
 /** Extents of files that were computed, or read, recently. The bytes of all together are bounded. */
 export interface ComputedExtents {
-  /** @param name distinguishes it from those of all files */
-  get(name: string, bytes: number): ComputedExtent;
+  get(name: Name, bytes: number, reading?: Reading): ComputedExtent;
   /** All bytes of an extent that is there, which must not be changed. */
-  complete(name: string): Buffer | undefined;
+  complete(name: Name): Buffer | undefined;
   /**
    * All bytes of an extent, which must not be changed. Those who want it at the same time share one filling, each until its signal
    * aborts; it is aborted when the last one has left. Where the filling of another caller fails, the caller fills by its own `advance`.
-   * @throws what `advance` throws, and the signal's reason
+   * @param file as which it is shared. @default one stream alone has it
+   * @throws what `advance` throws, what `file` throws, and the signal's reason
    */
-  whole(name: string, bytes: number, advance: AdvanceExtent, signal?: AbortSignal): Promise<Buffer>;
-  /** Evicts all whose names begin like this. */
-  evict(prefix: string): void;
+  whole(name: Name, bytes: number, advance: AdvanceExtent, signal?: AbortSignal, file?: SharedFile): Promise<Buffer>;
+  evict(names: Iterable<Name>): void;
+  /**
+   * @param name of a file, in the version that its sources state
+   * @param open returns a source of the stream
+   */
+  share(name: Name, open: (source: number) => Promise<SampledFile>): SharedFile;
+}
+
+type SampledFile = Pick<FileSource, 'read' | 'header'>;
+
+/**
+ * A file whose extents are shared, for one stream. A source may give another version the validator of the one before: a stream has what
+ * different streams have read only if its source still has some of the bytes of each.
+ */
+export interface SharedFile {
+  /** Begins the names of its extents: another name once a source has changed. */
+  readonly name: Name;
+  /** What this stream reads. */
+  readonly reading: Reading;
+  /** Keeps some of what was read of a source: of its media, which comes behind its header. @param first offset in the source */
+  note(source: number, first: number, bytes: Buffer): void;
+  /**
+   * To be called before bytes of an extent are sent, or added.
+   * @param isAdded this stream adds some
+   * @throws UpstreamError when those of another stream are of another version, and what reading the sources throws
+   */
+  use(extent: ComputedExtent, isAdded?: boolean): Promise<void>;
+}
+
+/** What a stream has read. */
+export interface Reading {
+  /** Bytes, by source. */
+  readonly samples: Map<number, { readonly first: number; readonly bytes: Buffer }>;
+  /** Another one of the same version. */
+  same?: Reading;
 }
 
 /** Adds bytes to an extent, some at least. */
 export type AdvanceExtent = (extent: ComputedExtent, signal: AbortSignal) => Promise<void>;
 
 const MAX_ENTRIES = 16_384;
+const SAMPLE_BYTES = 2048;
+const MAX_CHANGES = 1000;
 /** What is around the position of a player; the rest is made again when it is needed. */
 const IDLE = { afterMs: 30_000, maxWeight: 8 * 1024 * 1024 };
 
 /** @param maxBytes beyond which the least recently used ones are evicted */
 export function createComputedExtents(maxBytes = 1.5 * memoryShares().placeBytes): ComputedExtents {
-  const extents = createCache<string, ComputedExtent>({
+  const extents = createCache<Name, ComputedExtent>({
     maxEntries: MAX_ENTRIES,
     idle: IDLE,
     maxWeight: maxBytes,
     weightOf: ({ bytes }) => bytes,
   });
-  const get = (name: string, bytes: number) => extents.get(name) ?? extents.set(name, new ComputedExtent(bytes));
-  const fillings = createSingleFlight<Buffer>();
+  const get = (name: Name, bytes: number, reading?: Reading) =>
+    extents.get(name) ?? extents.set(name, new ComputedExtent(bytes, reading));
+  const fillings = createSingleFlight<ComputedExtent, Name>();
+  /** The present names of files whose sources have changed. */
+  const changes = createCache<Name, Name>({ maxEntries: MAX_CHANGES });
   return {
     get,
     complete: (name) => extents.get(name)?.complete,
-    async whole(name, bytes, advance, signal) {
+    async whole(name, bytes, advance, signal, file) {
       for (;;) {
         let isOwn = false;
-        const fill = (shared: AbortSignal) => {
+        const fill = async (shared: AbortSignal) => {
           isOwn = true;
-          const extent = get(name, bytes);
-          return extent.whole(() => advance(extent, shared));
+          const extent = get(name, bytes, file?.reading);
+          await extent.whole(async () => {
+            await file?.use(extent, true);
+            await advance(extent, shared);
+          });
+          return extent;
         };
         try {
-          return await fillings(name, fill, signal);
+          const extent = await fillings(name, fill, signal);
+          isOwn = true;
+          await file?.use(extent);
+          return await extent.whole(() => Promise.reject(new RangeError('An extent is not complete')));
         } catch (error) {
           if (isOwn || signal?.aborted) throw error;
         }
       }
     },
-    evict(prefix) {
-      for (const name of [...extents.keys()]) if (name.startsWith(prefix)) extents.delete(name);
+    evict(names) {
+      for (const name of names) extents.delete(name);
+    },
+    share(file, open) {
+      const name = changes.get(file) ?? file;
+      const reading: Reading = { samples: new Map() };
+      /** Of other streams. */
+      const used = new Set<Reading>();
+      const compare = async ({ samples }: Reading) => {
+        for (const [source, { first, bytes }] of samples) {
+          const { read, header } = await open(source);
+          // A list of segments compares them itself.
+          if (header || (await buffer(read(first, first + bytes.length - 1))).equals(bytes)) continue;
+          changes.set(file, nameOf([name], 'changed'));
+          throw new UpstreamError('The source file has changed');
+        }
+      };
+      return {
+        name,
+        reading,
+        note(source, first, bytes) {
+          const { samples } = latestOf(reading);
+          const sample = bytes.subarray(0, SAMPLE_BYTES);
+          if (sample.length >= (samples.get(source)?.bytes.length ?? 1))
+            samples.set(source, { first, bytes: Buffer.from(sample) });
+        },
+        async use(extent, isAdded = false) {
+          if (extent.reading) used.add(extent.reading);
+          if (isAdded) used.add(reading);
+          const [, ...others] = new Set([reading, ...used].map(latestOf));
+          if (others.length === 0 || (others.length === 1 && !used.has(reading))) return;
+          for (const other of others) {
+            await compare(other);
+            join(latestOf(other), latestOf(reading));
+          }
+        },
+      };
     },
   };
+}
+
+/** Of one version: another stream may have found that meanwhile. */
+function join(other: Reading, one: Reading): void {
+  if (other === one) return;
+  for (const [source, sample] of other.samples) if (!one.samples.has(source)) one.samples.set(source, sample);
+  other.samples.clear();
+  other.same = one;
+}
+
+/** Of those that are of the same version, the one that stands for all. */
+function latestOf(reading: Reading): Reading {
+  if (!reading.same) return reading;
+  reading.same = latestOf(reading.same);
+  return reading.same;
 }
 
 type Advance = () => Promise<void>;
@@ -67,12 +166,15 @@ type Advance = () => Promise<void>;
  */
 export class ComputedExtent {
   readonly bytes: number;
+  /** That of the stream that has begun it. */
+  readonly reading: Reading | undefined;
   readonly #content: Buffer;
   #filled = 0;
   #busy: Promise<void> | undefined;
 
-  constructor(bytes: number) {
+  constructor(bytes: number, reading?: Reading) {
     this.bytes = bytes;
+    this.reading = reading;
     this.#content = Buffer.allocUnsafeSlow(bytes);
   }
 
@@ -94,14 +196,20 @@ export class ComputedExtent {
     this.#filled += bytes.copy(this.#content, this.#filled);
   }
 
-  /** Appends what a source has at an offset, of at most `maxBytes`. */
-  async appendFrom(reader: ByteReader, offset: number, maxBytes: number): Promise<void> {
+  /** Appends what a source has at an offset, of at most `maxBytes`. @param onRead receives what was read, and where */
+  async appendFrom(
+    reader: ByteReader,
+    offset: number,
+    maxBytes: number,
+    onRead?: (first: number, bytes: Buffer) => void,
+  ): Promise<void> {
     reader.seek(offset);
     await reader.ready();
     for (let left = maxBytes; left > 0; ) {
       const chunk = reader.take(left);
       if (!chunk) return;
       this.append(chunk);
+      onRead?.(offset + maxBytes - left, chunk);
       left -= chunk.length;
     }
   }

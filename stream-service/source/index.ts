@@ -6,4 +6,5 @@ export {
   type OpenSource,
   openTrack,
   type SourceOpeners,
+  versionOf,
 } from './open-source.ts';

@@ -9,6 +9,7 @@ import {
   withTimes,
 } from '@reelay/seekable-media/timeline';
 import { type ListKind, type ListRequest, openList } from '@reelay/source';
+import type { Name } from '@reelay/source/names';
 import { InvalidParameter, NotFound, UrlExpired } from '../../core/errors/index.ts';
 import type { TrackWindow } from '../../core/state/index.ts';
 
@@ -17,10 +18,9 @@ type LiveList = Pick<Timeline, 'segments' | 'reloadSeconds'>;
 
 /** The live lists that this process reads parts of. */
 interface LiveLists {
-  /** @param id of its track */
-  get(id: string): LiveList | undefined;
+  get(id: Name): LiveList | undefined;
   /** Adds what a list now has. */
-  add(id: string, loaded: Timeline): LiveList;
+  add(id: Name, loaded: Timeline): LiveList;
 }
 
 /** Segments of all lists together, of some hundred bytes each. */
@@ -31,7 +31,7 @@ const MAX_AGE_MS = 30 * 60 * 1000;
 const IDLE = { afterMs: 5 * 60 * 1000, maxWeight: 20_000 };
 
 export function createLiveLists(): LiveLists {
-  const lists = createCache<string, LiveList>({
+  const lists = createCache<Name, LiveList>({
     maxEntries: MAX_LISTS,
     maxAgeMs: MAX_AGE_MS,
     maxWeight: MAX_SEGMENTS,
@@ -96,7 +96,7 @@ const pathOf = (url: string): string | undefined => URL.parse(url)?.pathname;
 /** A part of a live list. */
 interface LiveWindow extends TrackWindow {
   /** Names the list. */
-  readonly list: string;
+  readonly list: Name;
 }
 
 /**
@@ -158,7 +158,7 @@ export async function inspectWindow(request: ListRequest): Promise<WindowFacts> 
 }
 
 /** Loads what a live list holds now. @throws NotFound when it holds nothing */
-export async function listLive(request: ListRequest, lists: LiveLists, id: string): Promise<Timeline> {
+export async function listLive(request: ListRequest, lists: LiveLists, id: Name): Promise<Timeline> {
   const { timeline } = await openList({ ...request, kind: numbered(request.kind) }, { isLatest: true });
   if (timeline.segments.length === 0) throw new NotFound('The source holds no segments');
   lists.add(id, timeline);

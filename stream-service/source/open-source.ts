@@ -4,6 +4,7 @@ import {
   createRequests,
   createSegmentFiles,
   DASH,
+  type FileSource,
   type FileWish,
   HLS,
   memorySource,
@@ -18,6 +19,7 @@ import {
   type TableRequest,
   WEBM,
 } from '@reelay/source';
+import { type Name, nameOf, type SourceVersion } from '@reelay/source/names';
 import type { TrackFile } from '@reelay/source/track';
 import { hostMatcher, memoryShares } from '../../core/config/index.ts';
 import type { Egress } from '../../core/egress/index.ts';
@@ -126,7 +128,7 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
     const isStored = state && !window && !capabilitiesOf(track).isFile;
     const found = sourceTrack(resource, track, (expired, signal) => refresh(expired, signal, opening.client));
     return {
-      ...prepare({ ...found, id: window ? `${list} ${window.first} ${window.last}` : list }, { ...opening, isPeek }),
+      ...prepare({ ...found, id: idOf(resource, track) }, { ...opening, isPeek }),
       kind: window ? windowKind(lists, { ...window, list }, KINDS[delivery]) : KINDS[delivery],
       tables: isStored ? tablesOf(state, resource) : undefined,
       resource,
@@ -171,8 +173,30 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
   };
 }
 
-/** Names the list of a track. */
-const listOf = ({ id }: Resource, { formatId }: Track) => `${id} ${formatId}`;
+/**
+ * Stands for all that selects the bytes of a track, which each resolve of its resource finds again: a resource has one link and one item
+ * of it, and a format of each id. What answers differ by besides, such as the outgoing address, is in the version that a source states.
+ */
+const idOf = ({ id }: Pick<Resource, 'id'>, { formatId, window }: Pick<Track, 'formatId' | 'window'>): string =>
+  JSON.stringify([id, formatId, ...(window ? [window.first, window.last, window.part] : [])]);
+
+/** Names the live list of a track: its URLs are bound to the address that it was resolved by. */
+const listOf = (resource: Resource, { formatId, egress = resource.egress }: Track): Name =>
+  nameOf([{ track: { id: idOf(resource, { formatId }), url: '', egress } }], 'live list', egress);
+
+/**
+ * A track in the version that its open source has, for the names of what is made of it.
+ * @param source absent: the name is of the track, and what has it is compared with the source
+ */
+export const versionOf = (
+  resource: Pick<Resource, 'id'>,
+  track: Pick<Track, 'formatId' | 'url' | 'window' | 'file'>,
+  source?: Pick<FileSource, 'size' | 'validator'>,
+): SourceVersion => {
+  const { originSeconds, isAudioAlone } = track.file ?? {};
+  const id = JSON.stringify([idOf(resource, track), originSeconds, isAudioAlone]);
+  return { track: { id, url: track.url }, version: source && `${source.size} ${source.validator}` };
+};
 
 /** The tables of the lists of a resource. */
 const tablesOf = (state: AttachmentState, { id }: Resource): TableRequest['tables'] => ({

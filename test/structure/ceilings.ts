@@ -4,8 +4,8 @@
  */
 export const CEILINGS = {
   /** Code of the source files that a request crosses, by operation (`npm run dev -- trace-files`). */
-  codeOfRequest: { GetResource: 256_800, Media: 173_800, Combined: 261_400 },
-  code: { product: 2_136_000, tests: 2_885_000 },
+  codeOfRequest: { GetResource: 256_800, Media: 177_400, Combined: 272_800 },
+  code: { product: 2_136_000, tests: 2_910_000 },
   /**
    * Only ever fewer: interfaces of parameters, and files outside of a parameter's own folders that name it. One of them says what each
    * output can hold (`outputs/writers.ts`).

@@ -109,8 +109,8 @@ export function createCache<K, V extends NonNullable<unknown>>({
 }
 
 /** Runs work for a key, or joins the run that is in progress for it. */
-export type SingleFlight<T> = (
-  key: string,
+export type SingleFlight<T, K = string> = (
+  key: K,
   work: (signal: AbortSignal) => Promise<T>,
   signal?: AbortSignal,
 ) => Promise<T>;
@@ -126,8 +126,8 @@ interface Flight<T> {
  * At most one run per key at a time: concurrent callers of the same key share its result. A caller leaves by its own
  * signal; the work is aborted when the last one has left, and the next caller starts a new run.
  */
-export function createSingleFlight<T>(): SingleFlight<T> {
-  const flights = new Map<string, Flight<T>>();
+export function createSingleFlight<T, K = string>(): SingleFlight<T, K> {
+  const flights = new Map<K, Flight<T>>();
 
   return (key, work, signal) => {
     if (signal?.aborted) return Promise.reject(signal.reason);

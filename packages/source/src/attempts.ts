@@ -109,7 +109,7 @@ export class Attempts {
    */
   async #compareReplica(location: Location, changed: UpstreamError, signal: AbortSignal): Promise<void> {
     const { target } = this.#options;
-    const { sample } = target;
+    const { sample } = target.seen;
     if (!sample) throw changed;
     const { size } = target.entity;
     const entity = { size, etag: undefined, lastModified: undefined, hasReplicas: true } as const;

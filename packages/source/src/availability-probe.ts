@@ -1,10 +1,10 @@
-import { hash } from 'node:crypto';
 import { createCache } from '@reelay/concurrency';
 import { discardResponse } from '@reelay/guarded-fetch';
 import { offsetAfterFirstMinute } from '@reelay/seekable-media/timeline';
 import { Attempts } from './attempts.ts';
 import { RangeRefused } from './classify-response.ts';
 import { EgressRefused, UpstreamError, UrlExpired, withoutFrames } from './errors.ts';
+import { type Name, nameOf } from './names.ts';
 import { probeLimits } from './plan-attempt.ts';
 import type { ReadAheadBudget } from './read-ahead-limits.ts';
 import { firstBytes } from './read-ahead-stream.ts';
@@ -52,7 +52,7 @@ export class AvailabilityProbes {
   constructor(isProbed: (url: string) => boolean, now: () => number) {
     this.isProbed = isProbed;
     this.#now = now;
-    this.#results = createCache<string, ProbeResult>({ maxEntries: MAX_CACHED_URLS, maxAgeMs: MAX_AGE_MS, now });
+    this.#results = createCache<Name, ProbeResult>({ maxEntries: MAX_CACHED_URLS, maxAgeMs: MAX_AGE_MS, now });
   }
 
   /**
@@ -81,7 +81,8 @@ export class AvailabilityProbes {
 
   /** Returns why the bytes are refused; undefined when they are served, or when that cannot be told. */
   async #probe(location: Location, request: ProbeRequest): Promise<Error | undefined> {
-    const id = hash('sha256', location.url, 'base64url');
+    const { headers, cookies, egress } = location.track;
+    const id = nameOf([{ track: { url: location.url, headers, cookies, egress } }], 'probe');
     const known = this.#results.get(id);
     if (known) return known.refusal;
     const outcome = await readBytes(location, request);

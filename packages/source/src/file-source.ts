@@ -28,6 +28,7 @@ export async function openFile(request: OpenRequest): Promise<FileSource> {
 
   let opening: OpeningFetch | undefined = await openChecked({ ...request, target, onBytes });
   const { size, etag, lastModified } = target.entity;
+  const validator = etag ?? lastModified ?? (await findOwnValidator(request, target, opening));
   const timer = setTimeout(close, limits.unreadTimeoutMs).unref();
 
   function close(): void {
@@ -47,7 +48,7 @@ export async function openFile(request: OpenRequest): Promise<FileSource> {
   return {
     needsRemux: false,
     size,
-    validator: etag ?? lastModified,
+    validator,
     read(first, last = Number.POSITIVE_INFINITY) {
       const parallelism = new AdaptiveParallelism(size === undefined ? 1 : limits.maxConnections, eventLoopLoad);
       const scheduler = new FileScheduler({
@@ -66,11 +67,28 @@ export async function openFile(request: OpenRequest): Promise<FileSource> {
   };
 }
 
+/** @throws what reading throws: the opening fetch has ended then */
+async function findOwnValidator(
+  { ownValidators, ...request }: OpenRequest,
+  target: UpstreamTarget,
+  { fetch, isRangeless }: OpeningFetch,
+): Promise<string | undefined> {
+  if (target.entity.size === undefined) return undefined;
+  try {
+    return await ownValidators.find(request, target, isRangeless);
+  } catch (error) {
+    fetch.destroy();
+    throw error;
+  }
+}
+
 type OpenOptions = OpenRequest & { readonly target: UpstreamTarget; readonly onBytes: () => void };
 
 interface OpeningFetch {
   readonly first: number;
   readonly fetch: RangeFetch;
+  /** The source has sent the whole file. */
+  readonly isRangeless: boolean;
 }
 
 /** Opens, and at the same time checks that the source serves what comes later, where that is in doubt. */
@@ -127,11 +145,15 @@ async function openAt(
   const { signal, target, limits } = options;
   signal.throwIfAborted();
   const bytes = Math.min(target.chunks?.next ?? 1, limits.firstChunkBytes);
+  let isRangeless = false;
   const fetch = new RangeFetch({
     ...options,
     requested: { first, last: Math.min(last, first + bytes - 1) },
     bufferLimitBytes: OPENING_BUFFER_BYTES,
-    onFullResponse: () => Number.POSITIVE_INFINITY,
+    onFullResponse() {
+      isRangeless = true;
+      return Number.POSITIVE_INFINITY;
+    },
     createCheck: createMediaCheck,
   });
   const onAbort = () => fetch.destroy();
@@ -145,7 +167,7 @@ async function openAt(
     signal.removeEventListener('abort', onAbort);
   }
   if (target.entity.size === 0) throw new UpstreamError('Upstream file is empty');
-  return { first, fetch };
+  return { first, fetch, isRangeless };
 }
 
 interface FileSchedulerOptions extends AttemptOptions {

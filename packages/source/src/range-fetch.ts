@@ -2,10 +2,10 @@ import { createHash, type Hash } from 'node:crypto';
 import { finished, type Readable } from 'node:stream';
 import { appendChunk } from '@reelay/guarded-fetch';
 import { type AttemptOptions, Attempts } from './attempts.ts';
-import { entityChanged, hasValidator, type RequestedRange, unknownEntity } from './classify-response.ts';
+import { entityChanged, hasValidator, type RequestedRange } from './classify-response.ts';
 import type { CompletenessCheck, MediaCheck } from './completeness.ts';
 import { UpstreamError } from './errors.ts';
-import type { UpstreamBody } from './upstream-request.ts';
+import type { SeenBytes, UpstreamBody, UpstreamTarget } from './upstream-request.ts';
 
 /** Receives the bytes of a RangeFetch. When `data` returns false, no more follow until `RangeFetch.resume`. */
 export interface RangeSink {
@@ -55,7 +55,8 @@ export class RangeFetch {
   /** Identifies an entity without validators: what is sent again must begin with the same bytes. */
   #prefix = createHash('sha256');
   #prefixBytes = 0;
-  #sample: Buffer = Buffer.alloc(0);
+  /** What was known of the entity before this fetch. */
+  readonly #known: { readonly entity: UpstreamTarget['entity']; readonly sample: SeenBytes | undefined };
   /** URL after redirects; empty before the first response. */
   url = '';
   #bufferedBytes = 0;
@@ -77,6 +78,7 @@ export class RangeFetch {
 
   constructor(options: RangeFetchOptions) {
     this.#options = options;
+    this.#known = { entity: options.target.entity, sample: options.target.seen.sample };
     this.#attempts = new Attempts(options);
     this.#segment = options.createSegmentCheck?.();
     this.#next = options.requested.first;
@@ -197,10 +199,9 @@ export class RangeFetch {
     this.#last = requested.last;
     this.#prefix = createHash('sha256');
     this.#prefixBytes = 0;
-    this.#sample = Buffer.alloc(0);
-    delete target.sample;
+    target.entity = this.#known.entity;
+    target.seen.sample = this.#known.sample;
     this.#segment = createSegmentCheck?.();
-    target.entity = unknownEntity;
   }
 
   async #read(signal: AbortSignal): Promise<void> {
@@ -294,12 +295,12 @@ export class RangeFetch {
     return promise;
   }
 
-  /** Keeps the first bytes, by which another server of the source is known. */
+  /** Keeps the latest bytes, by which another server of the source is known: two versions of a file may begin alike. */
   #addSample(chunk: Buffer): void {
-    const { target, requested } = this.#options;
-    this.#sample = Buffer.concat([this.#sample, chunk.subarray(0, SAMPLE_BYTES - this.#sample.length)]);
-    if (!target.sample || this.#sample.length === SAMPLE_BYTES)
-      target.sample = { first: requested.first, bytes: this.#sample };
+    const { seen } = this.#options.target;
+    const bytes = chunk.subarray(-SAMPLE_BYTES);
+    if (bytes.length < (seen.sample?.bytes.length ?? 0)) return;
+    seen.sample = { first: this.#next + chunk.length - bytes.length, bytes: Buffer.from(bytes) };
   }
 
   #accept(chunk: Buffer): void {
@@ -307,7 +308,7 @@ export class RangeFetch {
       this.#prefix.update(chunk);
       this.#prefixBytes += chunk.length;
     }
-    if (this.#sample.length < SAMPLE_BYTES) this.#addSample(chunk);
+    this.#addSample(chunk);
     const wasHeld = this.#isHeld;
     this.#segment?.update(chunk);
     this.#next += chunk.length;

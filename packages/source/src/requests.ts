@@ -1,5 +1,6 @@
 import { AvailabilityProbes } from './availability-probe.ts';
 import { defaultLimits, type SourceLimits } from './limits.ts';
+import { createOwnValidators } from './own-validators.ts';
 import { peekLimits } from './plan-attempt.ts';
 import { createEventLoopLoad, createReadAheadBudgets } from './read-ahead-limits.ts';
 import type { OpenOptions, OpenRequest } from './source.ts';
@@ -30,6 +31,7 @@ export function createRequests(options: RequestsOptions): (track: SourceTrack, o
     log: options.log ?? { info: noop, warn: noop },
     now,
     eventLoopLoad: createEventLoopLoad(),
+    ownValidators: createOwnValidators(),
   };
   return (
     track,

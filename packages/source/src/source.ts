@@ -4,7 +4,7 @@ import type { Parse } from './parsing.ts';
 import type { EventLoopLoad, ReadAheadBudget } from './read-ahead-limits.ts';
 import type { PredictedRange } from './request-headers.ts';
 import type { SourceTrack } from './track.ts';
-import type { UpstreamRequestDependencies } from './upstream-request.ts';
+import type { OwnValidators, UpstreamRequestDependencies } from './upstream-request.ts';
 
 /** The tracks of a source that a reader uses. */
 export type TrackSelection = 'all' | 'audio';
@@ -27,7 +27,7 @@ interface SourceCapabilities {
 /** A file, read by byte offset. Without a size it can only be read from its beginning. */
 export interface FileSource extends SourceCapabilities {
   readonly needsRemux: false;
-  /** Strong ETag or Last-Modified of the upstream file, where it has one. Reading fails when it changes. */
+  /** Strong ETag or Last-Modified of the upstream file, else one of this process. Absent without a size. Reading fails when it changes. */
   readonly validator: string | undefined;
   /** All bytes before the first fragment of an MP4 whose fragments may follow another header. Absent: they are read as any others. */
   readonly header?: Buffer;
@@ -80,6 +80,7 @@ export interface OpenRequest extends UpstreamRequestDependencies {
   readonly range: PredictedRange;
   readonly readAheadBudget: ReadAheadBudget;
   readonly eventLoopLoad: EventLoopLoad;
+  readonly ownValidators: OwnValidators;
   /** Absent: the source is only inspected. */
   readonly probes: AvailabilityProbes | undefined;
   readonly signal: AbortSignal;

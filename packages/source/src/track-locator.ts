@@ -88,6 +88,7 @@ export class TrackLocator<Value> {
       },
       renew: ({ generation }, isGone, signal) => this.renew(generation, isGone, signal),
       entity: unknownEntity,
+      seen: {},
     };
   }
 

@@ -131,10 +131,16 @@ export interface UpstreamTarget extends RangePolicy {
   renew(location: Location, isGone: boolean, signal: AbortSignal): Promise<void>;
   /** What is known of it. Each response is checked against this, and adds to it. */
   entity: Entity;
-  /** Some of its bytes, as they were read. */
-  sample?: { readonly first: number; readonly bytes: Buffer };
+  /** Some of its bytes, as they were read last. */
+  readonly seen: { sample?: SeenBytes | undefined };
   /** The source tells no size with a range: it is asked for all of it. */
   isWithoutRanges?: boolean;
+}
+
+export interface SeenBytes {
+  /** Offset in the file. */
+  readonly first: number;
+  readonly bytes: Buffer;
 }
 
 export interface Location {
@@ -152,6 +158,7 @@ export const fixedTarget = (location: Location, policy: RangePolicy = {}): Upstr
     throw new UrlExpired(isGone);
   },
   entity: unknownEntity,
+  seen: {},
 });
 
 /** How requests are sent. */
@@ -176,6 +183,22 @@ export interface UpstreamRequestDependencies {
   readonly isDecoded?: boolean;
   /** Called when the source reports overload. */
   readonly onOverload?: (() => void) | undefined;
+}
+
+/**
+ * Validators of this process for files that have none at their source: one names the bytes that were seen of a file. It promises no more
+ * than that some of them were there when the file was opened again.
+ */
+export interface OwnValidators {
+  /**
+   * @param target of the file, open, of a known size
+   * @param isRangeless the source sends it whole alone
+   */
+  find(
+    request: UpstreamRequestDependencies & Pick<Location, 'track'> & { readonly signal: AbortSignal },
+    target: UpstreamTarget,
+    isRangeless: boolean,
+  ): Promise<string>;
 }
 
 /** Headers of a track that the reader of ranges sets itself. */

@@ -1,8 +1,7 @@
 import { createCache, createSemaphore, createSingleFlight } from '@reelay/concurrency';
-import { digestOf } from '@reelay/seekable-media/values';
 import { zipBytes } from '@reelay/seekable-media/zip';
+import { type Name, nameOf } from '@reelay/source/names';
 import type { Selection } from '../../../core/api/index.ts';
-import { entityTag } from '../../../core/http/index.ts';
 import type { ArchivedList } from '../../../core/state/index.ts';
 import { openChildSession, type StreamSession } from '../../sessions/index.ts';
 import type { RenditionPlan } from '../plan.ts';
@@ -96,15 +95,15 @@ export interface ArchivePlansDependencies extends ChooseEntryDependencies {
 }
 
 export function createArchivePlans(dependencies: ArchivePlansDependencies): ArchivePlans {
-  const known = createCache<string, { readonly plan: ArchivePlan | undefined }>({
+  const known = createCache<Name, { readonly plan: ArchivePlan | undefined }>({
     maxEntries: MAX_PLANS,
     maxAgeMs: PLAN_LIFETIME_MS,
   });
-  const checksums = createCache<string, Map<number, number>>({
+  const checksums = createCache<Name, Map<number, number>>({
     maxEntries: MAX_CHECKSUMS,
     maxAgeMs: CHECKSUMS_LIFETIME_MS,
   });
-  const flights = createSingleFlight<ArchivePlan | undefined>();
+  const flights = createSingleFlight<ArchivePlan | undefined, Name>();
   const permits = createSemaphore({ permits: MAX_AT_ONCE, maxPerClient: MAX_AT_ONCE_PER_CLIENT });
 
   const describeEntry = async (
@@ -136,13 +135,14 @@ export function createArchivePlans(dependencies: ArchivePlansDependencies): Arch
     if (files.length === 0) return undefined;
     const index = contents.indexFile(results);
     // The layout is named: a change of the bytes that the same files make is a new name.
-    const id = entityTag(['zip, stored blocks', files, index.text]);
+    const id = nameOf([], 'zip, stored blocks', [files, index.text]);
+    const isNamed = files.every(({ etag }) => etag !== undefined);
     return {
       files,
       index,
       size: zipBytes([...files, index]),
-      etag: files.every(({ etag }) => etag !== undefined) ? id : undefined,
-      checksums: checksums.get(id) ?? checksums.set(id, new Map()),
+      etag: isNamed ? `"${id}"` : undefined,
+      checksums: (isNamed && checksums.get(id)) || checksums.set(id, new Map()),
     };
   };
 
@@ -176,8 +176,8 @@ export function createArchivePlans(dependencies: ArchivePlansDependencies): Arch
   };
 }
 
-const idOf = ({ contents: { list }, selection }: ArchiveRequest): string =>
-  digestOf([list.id, list.entries, selection]);
+const idOf = ({ contents: { list }, selection }: ArchiveRequest): Name =>
+  nameOf([], 'archive', [list.id, list.entries, selection]);
 
 /** Describes a file from the state table. A length that is unknown there is read from the open source. */
 async function describeExactly(

@@ -1,8 +1,8 @@
 import { pipeline, type Readable, Transform } from 'node:stream';
 import type { FileType } from '@reelay/seekable-media/codecs';
-import { entityTag } from '../../../core/http/index.ts';
+import { nameOf } from '@reelay/source/names';
 import type { KeyedRendition } from '../../../core/state/index.ts';
-import { openTrack } from '../../source/index.ts';
+import { openTrack, versionOf } from '../../source/index.ts';
 import type { Opening, PlannedOutput, RecordSize, Representation } from '../representation.ts';
 
 /** A file, sent as it is. */
@@ -32,7 +32,8 @@ export async function openCopy(
 ): Promise<Representation> {
   const source = await openTrack(openSource, found, found.tracks[0], session, { range });
   if (source.needsRemux) throw new Error('A direct track was opened as segments');
-  const { size, validator } = source;
+  const { size } = source;
+  const version = versionOf(found.resource, found.tracks[0], source);
   // Only one side of a pair or a list is sent, and what is live ends anywhere.
   const isOneSide = found.rendition.formatIds.length > 1 || found.tracks[0].file?.isAudioAlone;
   const isWhole = !isOneSide && !found.resource.isLive;
@@ -45,7 +46,7 @@ export async function openCopy(
     fileExtension,
     size,
     // Another size or another validator of the source is another entity.
-    etag: size === undefined ? undefined : entityTag([found.key, size, validator]),
+    etag: size === undefined ? undefined : `"${nameOf([version], 'copy', found.key)}"`,
     acceptRanges: size === undefined ? 'none' : 'bytes',
     read(first, last) {
       const body = source.read(first, last);

@@ -8,6 +8,7 @@ import {
   type SourceIndex,
   unpackLayout,
 } from '@reelay/seekable-media/virtual-mp4';
+import { type Name, nameOf } from '@reelay/source/names';
 import { withoutFrames } from '../../../core/errors/index.ts';
 import { LAY_OUT_HLS, LAY_OUT_PAIR, parse } from '../../../core/parsing/index.ts';
 import type { KeyedRendition, Track } from '../../../core/state/index.ts';
@@ -62,7 +63,7 @@ const IDLE = { afterMs: 30_000, maxWeight: 8 * 1024 * 1024 };
 const MAX_AGE_MS = 60 * 60 * 1000;
 
 export function createLayoutCaches({ kinds = KINDS, now }: LayoutCachesOptions = {}): LayoutCaches {
-  const entries = createCache<string, KnownLayout | UnsupportedMp4>({
+  const entries = createCache<Name, KnownLayout | UnsupportedMp4>({
     maxEntries: MAX_ENTRIES,
     maxAgeMs: MAX_AGE_MS,
     maxWeight: MAX_BYTES,
@@ -70,7 +71,7 @@ export function createLayoutCaches({ kinds = KINDS, now }: LayoutCachesOptions =
     weightOf: (known) => ENTRY_BYTES + (known instanceof UnsupportedMp4 ? 0 : known.layout.memoryBytes),
     idle: IDLE,
   });
-  const loads = createSingleFlight<KnownLayout | UnsupportedMp4>();
+  const loads = createSingleFlight<KnownLayout | UnsupportedMp4, Name>();
 
   const read = async (request: LayoutRequest, options: ReadLayoutOptions) => {
     const known = await readLayout(request, kinds[request.of], options).catch((error) => {
@@ -93,7 +94,7 @@ export function createLayoutCaches({ kinds = KINDS, now }: LayoutCachesOptions =
       return (
         entries.get(id) ??
         // HEAD does not resolve again, so it may fail where GET does not.
-        loads(`${id} ${isForHead}`, (shared) => read(request, options(shared)), signal).catch((error) => {
+        loads(nameOf([id], 'headers', isForHead), (shared) => read(request, options(shared)), signal).catch((error) => {
           throw signal.aborted ? error : toReadError(error);
         })
       );

@@ -2,9 +2,10 @@ import { Readable } from 'node:stream';
 import { createSlices } from '@reelay/concurrency';
 import { checkedPage, oggHeaderBytes } from '@reelay/seekable-media/ogg';
 import { type Extent, type Layout, placesSpan, type SourceIndex } from '@reelay/seekable-media/virtual-mp4';
+import { nameOf } from '@reelay/source/names';
 import type { ParsingOptions } from '../../../core/parsing/index.ts';
 import type { ByteReader } from '../byte-reader.ts';
-import { type ComputedExtents, createComputedExtents } from '../computed-extents.ts';
+import { type ComputedExtents, createComputedExtents, type SharedFile } from '../computed-extents.ts';
 import { placeName, readPlace } from './muxed-places.ts';
 import { readFragment, type SourceRead } from './read-fragment.ts';
 
@@ -34,7 +35,7 @@ export interface LayoutStreamOptions {
   readonly client?: string;
   /** Where its places are kept, and by what name. @default for this stream only */
   readonly extents?: ComputedExtents;
-  readonly id?: string;
+  readonly shared?: SharedFile;
 }
 
 /** The first read of a source for a range of a layout; undefined when the range needs none of its bytes. */
@@ -177,20 +178,27 @@ export class LayoutStream extends Readable {
     openSource,
     client,
     extents = createComputedExtents(),
-    id = '',
+    shared = extents.share(
+      nameOf([], 'layout of one stream'),
+      async (source) => (await openSource(source, { first: 0, last: 0 })).file,
+    ),
   }: LayoutStreamOptions): AsyncGenerator<Buffer | SourceRead> {
     const parsing = { client, signal: this.#ended.signal };
     if (layout.placeTracks.length > 0) {
       const readerOf = this.#openOnDemand(layout, { first, last }, openSource);
       const needed = placesOf(layout, { first, last });
       // The status of the response depends on whether the sources can be opened.
-      if (needed && !extents.complete(placeName({ id, number: needed.first })))
+      if (needed && !extents.complete(placeName(shared, needed.first)))
         await Promise.all(sourcesOf(layout, needed).map(readerOf(needed.first)));
-      yield* generatePlaces(layout, { first, last }, (place, at, maxBytes) => {
+      yield* generatePlaces(layout, { first, last }, async (place, at, maxBytes) => {
         const number = place.sourceOffset;
-        const extent = extents.get(placeName({ id, number }), place.bytes);
-        const reading = { layout, id, number, extents, readerOf: readerOf(number), parsing };
-        return extent.read(at - place.start, maxBytes, () => readPlace(extent, reading));
+        const extent = extents.get(placeName(shared, number), place.bytes, shared.reading);
+        const reading = { layout, shared, number, extents, readerOf: readerOf(number), parsing };
+        await shared.use(extent);
+        return extent.read(at - place.start, maxBytes, async () => {
+          await shared.use(extent, true);
+          await readPlace(extent, reading);
+        });
       });
       return;
     }

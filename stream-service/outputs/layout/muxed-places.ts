@@ -6,16 +6,17 @@ import {
   placeTimes,
   type SourceIndex,
 } from '@reelay/seekable-media/virtual-mp4';
+import { type Name, nameOf } from '@reelay/source/names';
 import { ARRANGE_MUXED_PLACE, type ParsingOptions, parse } from '../../../core/parsing/index.ts';
 import type { ByteReader } from '../byte-reader.ts';
-import type { ComputedExtent, ComputedExtents } from '../computed-extents.ts';
+import type { ComputedExtent, ComputedExtents, SharedFile } from '../computed-extents.ts';
 import { readMoofs } from './read-movie-fragments.ts';
 
 /** A place of a layout, and what it is read by. */
 export interface PlaceReading {
   readonly layout: Layout;
-  /** Identifies the layout and its sources. */
-  readonly id: string;
+  /** The layout, in one version of its sources. */
+  readonly shared: SharedFile;
   readonly number: number;
   /** Its bytes, and the fragments of audio that it shares with others: players open a connection for each place. */
   readonly extents: ComputedExtents;
@@ -25,7 +26,7 @@ export interface PlaceReading {
 }
 
 /** The name of the extent of a place. */
-export const placeName = ({ id, number }: Pick<PlaceReading, 'id' | 'number'>): string => `${id} ${number}`;
+export const placeName = ({ name }: Pick<SharedFile, 'name'>, number: number): Name => nameOf([name], 'place', number);
 
 interface KnownFragment {
   readonly moofs: readonly MovieFragment[];
@@ -57,7 +58,12 @@ export async function readPlace(extent: ComputedExtent, reading: PlaceReading): 
     start += bytes;
     if (done >= bytes) continue;
     if ('source' in part)
-      await extent.appendFrom(await reading.readerOf(part.source), part.first + done, part.bytes - done);
+      await extent.appendFrom(
+        await reading.readerOf(part.source),
+        part.first + done,
+        part.bytes - done,
+        (first, chunk) => reading.shared.note(part.source, first, chunk),
+      );
     else extent.append(part.bytes.subarray(done));
     if (extent.missingBytes === 0) arranged.delete(extent);
     return;
@@ -124,13 +130,18 @@ async function readSource(
 async function readWhole(
   source: SourceIndex,
   { index, first, bytes, moof }: PlaceFragment,
-  { id, extents, readerOf, parsing }: PlaceReading,
+  reading: PlaceReading,
 ): Promise<KnownFragment> {
+  const { shared, extents, readerOf, parsing } = reading;
   const content = await extents.whole(
-    `${id} ${source} ${index}`,
+    nameOf([shared.name], 'fragment', [source, index]),
     bytes,
-    async (extent) => extent.appendFrom(await readerOf(source), first + extent.filled, extent.missingBytes),
+    async (extent) =>
+      extent.appendFrom(await readerOf(source), first + extent.filled, extent.missingBytes, (offset, chunk) =>
+        shared.note(source, offset, chunk),
+      ),
     parsing.signal,
+    shared,
   );
   return { content, moofs: moof ? [] : findMoofs(content, first) };
 }

@@ -1,11 +1,12 @@
 import type { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import type { SourceIndex } from '@reelay/seekable-media/virtual-mp4';
 import type { Source } from '@reelay/source';
+import { nameOf } from '@reelay/source/names';
 import type { ByteRange, PredictedRange } from '@reelay/source/request-headers';
 import { UpstreamError } from '../../../core/errors/index.ts';
 import type { Track } from '../../../core/state/index.ts';
 import { openTrack } from '../../source/index.ts';
-import { ByteReader } from '../byte-reader.ts';
+import { ByteReader, type SizedFile } from '../byte-reader.ts';
 import type { ComputedExtents } from '../computed-extents.ts';
 import { type ExtrasDependencies, loadExtras, refuseLargeText } from '../extras.ts';
 import type { MuxPlan } from '../mux/index.ts';
@@ -22,14 +23,7 @@ import { type LayoutCaches, trackOf } from './layout-caches.ts';
 import { findFirstRead, LayoutStream } from './layout-stream.ts';
 import { placeName } from './muxed-places.ts';
 import { type FilePlan, nameClip, WHOLE } from './plan.ts';
-import {
-  loadAll,
-  NoSuchFile,
-  openPlaylist,
-  type PresentationPlan,
-  refusePresentation,
-  withoutQuotes,
-} from './presentation.ts';
+import { loadAll, NoSuchFile, openPlaylist, type PresentationPlan, refusePresentation } from './presentation.ts';
 import type { KnownLayout, LayoutRequest } from './read-layout.ts';
 
 /**
@@ -59,7 +53,12 @@ export async function openLayout(
   const { found, id } = plan;
   if (plan.of !== 'presentation') {
     const extras = await loadExtras(found, plan.extras, opening, dependencies);
-    return openMedia(plan, { ...plan, id: id + extras.id, extras }, opening, dependencies);
+    return openMedia(
+      plan,
+      { ...plan, id: extras.id ? nameOf([id], 'extras', extras.id) : id, extras },
+      opening,
+      dependencies,
+    );
   }
   try {
     return await openPresentation(plan, opening, dependencies);
@@ -114,13 +113,20 @@ async function openMedia(
 }
 
 /** @throws NotFound when a playlist refers to other media */
-function headOf(plan: LayoutPlan, { layout, etag }: KnownLayout): RepresentationHead {
+function headOf(plan: LayoutPlan, { layout, name }: KnownLayout): RepresentationHead {
   const { mimeType, fileExtension, isInline } = plan.head;
-  const head = { mimeType, fileExtension, isInline, size: layout.size, acceptRanges: 'bytes', etag } as const;
+  const head = {
+    mimeType,
+    fileExtension,
+    isInline,
+    size: layout.size,
+    acceptRanges: 'bytes',
+    etag: `"${name}"`,
+  } as const;
   if (plan.of === 'presentation') {
     const { entity } = plan.selection;
     // Byte ranges of an earlier playlist would select other media.
-    if (entity !== undefined && entity !== withoutQuotes(etag)) throw new NoSuchFile('The media has changed');
+    if (entity !== undefined && entity !== name) throw new NoSuchFile('The media has changed');
     return head;
   }
   const clip = plan.head.clip && plan.times && nameClip(plan.times, layout.endSeconds);
@@ -164,6 +170,12 @@ async function openSources(
     sources[index] ??= openTrack(openSource, found, trackOf(found, index), session, { range: predicted });
     return sources[index];
   };
+  const openSame = async (index: SourceIndex, predicted: PredictedRange): Promise<SizedFile> => {
+    const source = await open(index, predicted);
+    if (known.fits(index, source)) return source;
+    layouts.delete(request);
+    throw new UpstreamError('The source file has changed');
+  };
   const openFitting = async (index: SourceIndex, predicted: ByteRange): Promise<ByteReader> => {
     const reader = kept[index];
     if (reader?.isNear(predicted.first) && unused.delete(reader)) {
@@ -172,17 +184,14 @@ async function openSources(
       await reader.ready();
       return reader;
     }
-    const source = await open(index, predicted);
-    if (known.fits(index, source)) return new ByteReader(source);
-    layouts.delete(request);
-    throw new UpstreamError('The source file has changed');
+    return new ByteReader(await openSame(index, predicted));
   };
 
   const extent = firstByte < layout.size ? layout.extentAt(firstByte) : undefined;
   const needed = { first: firstByte, last: Math.min(lastByte, layout.size - 1) };
+  const shared = extents.share(known.name, (index) => openSame(index, { first: 0, last: 0 }));
   // What is in the cache has been read from the files of the layout.
-  const isCached =
-    extent?.kind === 'place' && extents.complete(placeName({ id: known.etag, number: extent.sourceOffset }));
+  const isCached = extent?.kind === 'place' && extents.complete(placeName(shared, extent.sourceOffset));
   const isFirst = (index: SourceIndex) =>
     extent !== undefined &&
     !isCached &&
@@ -198,5 +207,5 @@ async function openSources(
   if (fits.includes(false)) return undefined;
   const { client } = session;
   return (first, last = layout.size - 1) =>
-    new LayoutStream({ layout, first, last, client, openSource: openFitting, extents, id: known.etag });
+    new LayoutStream({ layout, first, last, client, openSource: openFitting, extents, shared });
 }

@@ -1,7 +1,9 @@
 import { type FileType, fileType } from '@reelay/seekable-media/codecs';
 import { isWhole } from '@reelay/seekable-media/skipping';
+import { type Name, nameOf } from '@reelay/source/names';
 import { conversions } from '../../../core/conversions/index.ts';
 import type { KeyedRendition } from '../../../core/state/index.ts';
+import { versionOf } from '../../source/index.ts';
 import type { PlannedExtras } from '../extras.ts';
 import { COMBINED, type MuxPlan } from '../mux/index.ts';
 import type { ClipTimes, PlannedOutput } from '../representation.ts';
@@ -12,8 +14,8 @@ export interface PlannedLayout extends PlannedOutput {
   readonly kind: 'layout';
   /** Its sources are the tracks: the first has the video, if there is one. */
   readonly found: KeyedRendition;
-  /** Distinguishes the layout from others, together with its extras. */
-  readonly id: string;
+  /** Of the layout, whatever version its sources have. */
+  readonly id: Name;
 }
 
 /** One file of all tracks, or of the audio of one alone. */
@@ -49,8 +51,9 @@ export function planFile(found: KeyedRendition, extras: PlannedExtras, part: Fil
   const { key, resource } = found;
   const { mimeType, fileExtension } = instead?.head ?? typeOf(found, audioAs);
   const clip = times === WHOLE || isWhole(times) ? undefined : nameClip(times, resource.durationSeconds);
-  const names = [key, of, audioAs?.container ?? '', isFromKeyframe ? 'keyframe' : '', timesId(times)];
-  const id = of === 'pair' ? key : names.join(' ');
+  const versions = found.tracks.map((track) => versionOf(resource, track));
+  // As JSON, infinity is `null`.
+  const id = nameOf(versions, of, [key, audioAs?.container, isFromKeyframe, times]);
   const head = { ...instead?.head, mimeType, fileExtension, ...UNKNOWN, clip };
   return { kind: 'layout', found, extras, ...part, id, answersHead: false, head };
 }
@@ -61,9 +64,6 @@ function typeOf({ rendition, tracks }: KeyedRendition, audioAs: AudioCopy | unde
   if (second) return COMBINED;
   return file ? fileType(container, video !== null) : rendition;
 }
-
-const timesId = ({ startSeconds, endSeconds, skipped = [] }: ClipTimes): string =>
-  [`${startSeconds}-${endSeconds}`, ...skipped.map(timesId)].join(' without ');
 
 /** The requested times, which name the clip; an end beyond the media is that of the media, in whole seconds. */
 export const nameClip = ({ startSeconds, endSeconds }: ClipTimes, mediaEnd = endSeconds): ClipTimes => ({

@@ -8,12 +8,13 @@ import {
   writeMasterPlaylist,
   writeMediaPlaylist,
 } from '@reelay/seekable-media/mp4-hls';
+import { nameOf } from '@reelay/source/names';
 import pLimit from 'p-limit';
 import { type Selection, writeSelection } from '../../../core/api/index.ts';
 import { recordingText } from '../../../core/conversions/index.ts';
 import { NotFound, UnsupportedRendition } from '../../../core/errors/index.ts';
 import type { KeyedRendition, Track } from '../../../core/state/index.ts';
-import { isMp4File } from '../../source/index.ts';
+import { isMp4File, versionOf } from '../../source/index.ts';
 import { inMemory, type Opening, type Representation } from '../representation.ts';
 import type { LayoutCaches } from './layout-caches.ts';
 import { type PlannedLayout, UNKNOWN } from './plan.ts';
@@ -26,7 +27,7 @@ export interface PresentationPlan extends PlannedLayout {
   readonly presented: readonly Track[];
   /** Absent: the media. Chapters are no playlist, and named as one. */
   readonly playlist?: string;
-  /** What is selected: `entity`, the ETag of the media that the playlist was written for, without quotes; `audio`, for its URIs. */
+  /** What is selected: `entity`, the name of the media that the playlist was written for; `audio`, for its URIs. */
   readonly selection: Selection;
   /** Place, from 2, of the audio in a further language, which has a file of its own. Absent: the video with the first audio. */
   readonly place?: number;
@@ -110,7 +111,11 @@ export function planPresentation(found: KeyedRendition, options: PresentationOpt
     found: { ...found, tracks },
     presented: found.tracks,
     answersHead: false,
-    id: `${found.key} ${fileName('hls', '', place, originSeconds)}`,
+    id: nameOf(
+      tracks.map((track) => versionOf(found.resource, track)),
+      'hls',
+      [found.key, place, originSeconds],
+    ),
     selection,
     folder,
     originSeconds: isOnSharedClock ? originSeconds : undefined,
@@ -166,7 +171,7 @@ function listStreams({ plan, known }: Loaded, unread: readonly HlsStream[] = [])
   return (known?.layout.streams ?? unread).map((stream) => ({
     ...stream,
     sound: stream.kind === 'audio' ? found.sounds?.[place - 1] : undefined,
-    file: uriOf('media', '.mp4', known && withoutQuotes(known.etag)),
+    file: uriOf('media', '.mp4', known?.name),
     playlist: uriOf(stream.kind, '.m3u8'),
   }));
 }
@@ -238,8 +243,6 @@ async function readDubs(
 
 /** The object type tells MP3 from AAC, which are `mp4a` both; what follows is a profile. */
 const codecOf = ({ codecs: [codec = ''] }: HlsStream): string => codec.split('.', 2).join('.');
-
-export const withoutQuotes = (etag: string): string => etag.slice(1, -1);
 
 export function refusePresentation(reason: UnsupportedMp4): never {
   throw new UnsupportedRendition(`An HLS playlist cannot be made of this item: ${reason.message}.`, { cause: reason });

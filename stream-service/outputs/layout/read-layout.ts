@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { createSemaphore } from '@reelay/concurrency';
 import { box, indexMovie, UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import type { ClipLayout } from '@reelay/seekable-media/mp4-clip';
@@ -11,7 +10,9 @@ import {
   type SourceIndex,
 } from '@reelay/seekable-media/virtual-mp4';
 import type { FileSource, Source } from '@reelay/source';
+import { type Name, nameOf } from '@reelay/source/names';
 import type { KeyedRendition } from '../../../core/state/index.ts';
+import { versionOf } from '../../source/index.ts';
 import { ByteReader, type SizedFile } from '../byte-reader.ts';
 import { readFileHeader } from './box-reader.ts';
 import { collectFragments } from './collect-fragments.ts';
@@ -20,8 +21,8 @@ import type { FilePart } from './plan.ts';
 /** What is laid out, and how. */
 export interface LayoutRequest extends Omit<FilePart, 'of' | 'instead'> {
   readonly of: FilePart['of'] | 'presentation';
-  /** Distinguishes the layout from all others. */
-  readonly id: string;
+  /** Of the layout, whatever version its sources have. */
+  readonly id: Name;
   /** Its sources are the tracks. */
   readonly found: KeyedRendition;
   readonly extras?: LayoutExtras;
@@ -35,8 +36,8 @@ export type AnyLayout = Layout & Partial<Pick<ClipLayout, 'startSeconds' | 'endS
 /** A layout, and the files that it was made for. */
 export interface KnownLayout {
   readonly layout: AnyLayout;
-  /** Strong validator of the output, quotes included: other files or another layout version have another one. */
-  readonly etag: string;
+  /** Of the file: other files, or other versions of them, make another one. */
+  readonly name: Name;
   /** Whether a source is still the file of the layout. */
   fits(source: SourceIndex, file: Source): file is SizedFile;
 }
@@ -129,7 +130,7 @@ export async function readLayout(
     const layout = await layOut(files, request, { client, signal: either });
     const known = describeLayout(
       layout,
-      request.id,
+      request,
       readers.map(({ file: { size, validator } }) => ({ size, validator })),
     );
     keep?.(readers.splice(0));
@@ -144,10 +145,11 @@ export async function readLayout(
 type Entity = Pick<SizedFile, 'size' | 'validator'>;
 
 /** A function of its own: what it returns is kept, and the variables of the function around a closure with it. */
-function describeLayout(layout: AnyLayout, id: string, entities: readonly Entity[]): KnownLayout {
+function describeLayout(layout: AnyLayout, request: LayoutRequest, entities: readonly Entity[]): KnownLayout {
+  const name = nameOfLayout(layout, request, entities);
   return {
     layout,
-    etag: etagOf(id, entities, layout),
+    name,
     fits(index, file): file is SizedFile {
       const entity = entities[index];
       return !file.needsRemux && file.size === entity?.size && file.validator === entity?.validator;
@@ -155,10 +157,13 @@ function describeLayout(layout: AnyLayout, id: string, entities: readonly Entity
   };
 }
 
-/** With the headers, because a source without validators is only known by its size. */
-function etagOf(id: string, entities: readonly Entity[], { fingerprint }: Layout): string {
-  const parts = JSON.stringify([LAYOUT_VERSION, id, entities, fingerprint]);
-  return `"${createHash('sha256').update(parts).digest('base64url').slice(0, 22)}"`;
+function nameOfLayout(
+  { fingerprint }: Layout,
+  { id, found: { resource, tracks } }: LayoutRequest,
+  entities: readonly Entity[],
+): Name {
+  const versions = tracks.map((track, index) => versionOf(resource, track, entities[index]));
+  return nameOf(versions, 'layout', [LAYOUT_VERSION, id, fingerprint]);
 }
 
 function requireSizedFile(source: Source): SizedFile {

@@ -1,11 +1,12 @@
 import { createCache, createSingleFlight } from '@reelay/concurrency';
 import { readWhole } from '@reelay/source';
+import { type Name, nameOf } from '@reelay/source/names';
 import { CapacityExceeded, ClientLimitExceeded, NotFound, UpstreamError } from '../../../core/errors/index.ts';
 import type { Log } from '../../../core/log/index.ts';
 import type { Resource, State, Track } from '../../../core/state/index.ts';
 import type { FfmpegInputServer, RequireFfmpeg } from '../../ffmpeg/index.ts';
 import type { Admission, StreamSession } from '../../sessions/index.ts';
-import type { OpenSource } from '../../source/index.ts';
+import { type OpenSource, versionOf } from '../../source/index.ts';
 import { encodeCover } from './encode-cover.ts';
 
 /** Covers: those that tags carry are JPEG within the bounds of a tag; empty: none. */
@@ -39,14 +40,17 @@ const NONE = Buffer.alloc(0);
 
 export function createCovers(dependencies: CoversDependencies): Covers {
   const { state, requireFfmpeg, admission, inputServer, log, timeoutMs = TIMEOUT_MS } = dependencies;
-  const cache = createCache<string, Buffer>(CACHE_OPTIONS);
-  const flights = createSingleFlight<Buffer>();
+  const cache = createCache<Name, Buffer>(CACHE_OPTIONS);
+  const flights = createSingleFlight<Buffer, Name>();
 
-  const stored = async ({ id }: Resource) => {
-    const cached = cache.get(id);
+  /** The picture of the first version that any process has read. */
+  const nameOfCover = (resource: Resource) => nameOf([versionOf(resource, coverOf(''))], 'cover');
+  const stored = async (resource: Resource) => {
+    const name = nameOfCover(resource);
+    const cached = cache.get(name);
     if (cached) return cached;
-    const jpeg = await state.getAttachment(id, 'cover');
-    return jpeg && cache.set(id, jpeg);
+    const jpeg = await state.getAttachment(resource.id, 'cover');
+    return jpeg && cache.set(name, jpeg);
   };
 
   const create = async (resource: Resource, client: string, signal: AbortSignal): Promise<Buffer> => {
@@ -77,12 +81,12 @@ export function createCovers(dependencies: CoversDependencies): Covers {
   return {
     find: (resource, { client, signal }) =>
       flights(
-        resource.id,
+        nameOfCover(resource),
         async (shared) => {
           const cover = await stored(resource);
           if (cover) return cover;
           const created = await create(resource, client, shared);
-          return cache.set(resource.id, await state.putAttachment(resource.id, 'cover', created));
+          return cache.set(nameOfCover(resource), await state.putAttachment(resource.id, 'cover', created));
         },
         signal,
       ),
@@ -121,6 +125,18 @@ function recognizePicture(bytes: Buffer): Picture {
   return { bytes, mimeType, fileExtension };
 }
 
+const coverOf = (url: string): Track => ({
+  formatId: 'cover',
+  delivery: 'direct',
+  url,
+  headers: {},
+  cookies: [],
+  container: 'jpg',
+  video: null,
+  audio: null,
+  sizeIsExact: false,
+});
+
 /**
  * Reads a picture of a resource from its source.
  * @throws UpstreamError for a longer file
@@ -131,18 +147,7 @@ async function readPicture(
   { client, signal }: Pick<StreamSession, 'client' | 'signal'>,
   openSource: OpenSource,
 ): Promise<Buffer> {
-  const track: Track = {
-    formatId: 'cover',
-    delivery: 'direct',
-    url,
-    headers: {},
-    cookies: [],
-    container: 'jpg',
-    video: null,
-    audio: null,
-    sizeIsExact: false,
-  };
-  const source = await openSource(resource, track, { signal, client, maxBytes: MAX_PICTURE_BYTES });
+  const source = await openSource(resource, coverOf(url), { signal, client, maxBytes: MAX_PICTURE_BYTES });
   try {
     return await readWhole(source, { maxBytes: MAX_PICTURE_BYTES, name: 'The picture', signal });
   } finally {

@@ -4,10 +4,12 @@ import { createCache, createSingleFlight } from '@reelay/concurrency';
 import { type Cue, MAX_SUBTITLE_BYTES } from '@reelay/seekable-media/subtitles';
 import type { TimedText } from '@reelay/seekable-media/timed-text';
 import { digestOf } from '@reelay/seekable-media/values';
+import { type Name, nameOf } from '@reelay/source/names';
 import { UnsupportedRendition } from '../../../core/errors/index.ts';
 import { parse, READ_CUES } from '../../../core/parsing/index.ts';
 import { MAX_ATTACHMENT_BYTES, type Resource, type State } from '../../../core/state/index.ts';
 import type { StreamSession } from '../../sessions/index.ts';
+import { versionOf } from '../../source/index.ts';
 import { type Opening, toReadError } from '../representation.ts';
 import { readSubtitleFile } from './open.ts';
 import type { SelectedSubtitle } from './plan.ts';
@@ -52,14 +54,16 @@ const decompress = promisify(brotliDecompress);
 const COMPRESSION = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
 export function createEmbeddedSubtitles({ state }: EmbeddedSubtitlesDependencies): EmbeddedSubtitles {
-  const cache = createCache<string, CachedText>({
+  const cache = createCache<Name, CachedText>({
     maxEntries: MAX_CACHED,
     maxWeight: CACHE_BYTES,
     weightOf: ({ memoryBytes }) => memoryBytes,
     idle: IDLE,
   });
-  const flights = createSingleFlight<EmbeddedText>();
-  const keyOf = ({ id }: Resource, { subtitle }: SelectedSubtitle) => `${id} ${subtitle.id}`;
+  const flights = createSingleFlight<EmbeddedText, Name>();
+  /** The text of the first version that any process has read. */
+  const keyOf = (resource: Resource, { track, subtitle }: SelectedSubtitle) =>
+    nameOf([versionOf(resource, track)], 'text', subtitle.id);
 
   const unpack = async (resource: Resource, selected: SelectedSubtitle, bytes: Buffer): Promise<EmbeddedText> => {
     const json = await decompress(bytes, { maxOutputLength: MAX_UNPACKED_BYTES });
@@ -97,7 +101,7 @@ export function createEmbeddedSubtitles({ state }: EmbeddedSubtitlesDependencies
     find: (resource, selected, { session: { client, signal }, openSource, isForHead }) =>
       flights(
         // HEAD does not resolve again, so it may fail where GET does not.
-        `${keyOf(resource, selected)} ${isForHead}`,
+        nameOf([keyOf(resource, selected)], 'reading', isForHead),
         async (shared) => {
           const known = await readStored(resource, selected);
           if (known) return known;

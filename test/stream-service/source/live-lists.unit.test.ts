@@ -1,6 +1,7 @@
 import { packFragments } from '@reelay/seekable-media/dash';
 import { type Segment, type Timeline, windowSegments } from '@reelay/seekable-media/timeline';
 import { DASH, type ListKind } from '@reelay/source';
+import { nameOf } from '@reelay/source/names';
 import { describe, expect, it } from 'vitest';
 import { createLiveLists, windowKind } from '../../../stream-service/source/live-lists.ts';
 import { resourceWith, trackAt } from './upstream.ts';
@@ -15,21 +16,22 @@ const listOf = (first: number, last: number): Timeline => ({
   isComplete: false,
   reloadSeconds: 2,
 });
+const NAME = nameOf([], 'a');
 const numbersOf = (segments: readonly Segment[] = []) => segments.map(({ sequence }) => sequence);
 
 describe('a live list', () => {
   it('is kept for its own duration after it has moved on, also where an edge lags behind', () => {
     const lists = createLiveLists();
-    lists.add('a', listOf(10, 12));
-    lists.add('a', listOf(12, 14));
-    const { segments } = lists.add('a', listOf(11, 13));
+    lists.add(NAME, listOf(10, 12));
+    lists.add(NAME, listOf(12, 14));
+    const { segments } = lists.add(NAME, listOf(11, 13));
     expect(numbersOf(segments)).toEqual([10, 11, 12, 13, 14]);
   });
 
   it('has no hole where an edge lags behind by more than the list', () => {
     const lists = createLiveLists();
-    lists.add('a', listOf(10, 12));
-    const { segments } = lists.add('a', listOf(5, 7));
+    lists.add(NAME, listOf(10, 12));
+    const { segments } = lists.add(NAME, listOf(5, 7));
     expect(windowSegments(segments, { first: 10, last: 12 })).toBeUndefined();
     expect(numbersOf(segments)).toEqual([5, 6, 7]);
   });
@@ -49,11 +51,11 @@ describe('a window', () => {
     const track = trackOf(3, 7);
     const load = (kind: ListKind, at: typeof track, previous?: Timeline) =>
       kind.load({ track, previous } as unknown as Parameters<ListKind['load']>[0], at, signal);
-    const kind = windowKind(lists, { resource, first: 3, last: 5, list: 'a' }, DASH);
+    const kind = windowKind(lists, { resource, first: 3, last: 5, list: NAME }, DASH);
     const opened = await load(kind, track);
     expect(numbersOf(opened.segments)).toEqual([3, 4, 5]);
     expect(numbersOf((await load(kind, trackOf(8, 12), opened)).segments)).toEqual([3, 4, 5]);
-    const later = await load(windowKind(lists, { resource, first: 9, last: 10, list: 'a' }, DASH), trackOf(8, 12));
+    const later = await load(windowKind(lists, { resource, first: 9, last: 10, list: NAME }, DASH), trackOf(8, 12));
     expect(later.segments.map(({ content }) => content.url)).toEqual([9, 10].map((each) => segment(each).content.url));
   });
 });

@@ -19,7 +19,7 @@ import {
 import { createWorkspace } from '../workspace.ts';
 import { type SegmentFormatName, segmentFormat } from './formats.ts';
 import { type Encoding, isHardlyLate, type SegmentTrackKind, TooManyPieces } from './segment-format.ts';
-import { kindsOf, type SegmentTable } from './segment-table.ts';
+import { differenceOf, kindsOf, type SegmentTable } from './segment-table.ts';
 
 /** A file as its table lays it out. */
 export interface FileLayout {
@@ -29,6 +29,8 @@ export interface FileLayout {
   readonly offsets: readonly number[];
 }
 
+/** By which the time of a segment may differ from what its first bytes, or its list, had said. */
+const MAX_LATE_SECONDS = 0.25;
 /** Units per second of the duration of the movie. */
 const MOVIE_TIMESCALE = 1000;
 /** `und` in three times five bits. */
@@ -111,8 +113,8 @@ export interface PlaceRequest {
   /** Units: when the main track begins in the file. */
   readonly time: number;
   readonly bytes: number;
-  /** Units: when the main track has to begin in the segment. Absent: at any time. */
-  readonly sourceTime?: number | undefined;
+  /** Units: when the main track has to begin in the segment, exactly in a format with the times of its file. Absent: at any time. */
+  readonly sourceTime: number | undefined;
   /** From 1. */
   readonly sequence: number;
   /** Decrypted, in parts of any size. */
@@ -147,7 +149,7 @@ export function placeRequest(
     return { kind, description: sampleEntry ? entries.findIndex((entry) => entry.equals(sampleEntry)) + 1 : 1 };
   });
   const time = place.time - originOf(table, originSeconds);
-  const sourceTime = segmentFormat(format).hasFileTimes && place.time;
+  const sourceTime = segmentFormat(format).hasFileTimes ? place.time : place.clock;
   return { format, encoding, tracks, timescale, time, sourceTime, bytes: place.bytes, sequence: index + 1, segment };
 }
 
@@ -163,14 +165,16 @@ interface SteppedRun extends PlaceRun {
  */
 export function makePlace(request: PlaceRequest, maxPieces?: number): Buffer {
   const { format, encoding, tracks, timescale, time, sourceTime, bytes, sequence, segment } = request;
-  const runs = segmentFormat(format).read(join(segment), encoding, maxPieces);
+  const { read, hasFileTimes, clockSeconds = Number.POSITIVE_INFINITY } = segmentFormat(format);
+  const runs = read(join(segment), encoding, maxPieces);
   const factors = new Map(encoding.tracks.map((track) => [track.kind, timescale / track.timescale]));
   const factorOf = (kind: SegmentTrackKind) => factors.get(kind) ?? 1;
   const [main] = runs;
-  if (!main && sourceTime === undefined) return box('free', Buffer.alloc(bytes - 8));
+  if (!main && !hasFileTimes) return box('free', Buffer.alloc(bytes - 8));
   if (!main) throw new UnsupportedMp4('A segment without samples');
   const shift = time - main.decodeTime * factorOf(main.kind);
-  if (sourceTime !== undefined && (time - shift !== sourceTime || !main.samples[0]?.isSync))
+  const late = sourceTime === undefined ? 0 : differenceOf(time - shift, sourceTime, clockSeconds * timescale);
+  if (hasFileTimes ? late !== 0 || !main.samples[0]?.isSync : Math.abs(late) > MAX_LATE_SECONDS * timescale)
     throw new UnsupportedMp4('A segment that begins at another time than its file says');
   const placed = tracks.flatMap(({ kind, description }, index): readonly SteppedRun[] => {
     const run = runs.find((each) => each.kind === kind);

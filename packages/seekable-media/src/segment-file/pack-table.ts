@@ -16,18 +16,21 @@ export function packTable({ places, encodings, ...table }: SegmentTable): Buffer
   }));
   const numbers: number[] = [];
   const isAudioSized = places.every(({ audioBytes }) => audioBytes !== undefined);
-  let before = { time: 0, step: 0 };
-  for (const { segmentBytes, bytes, audioBytes = 0, time, startsWithSync, encoding } of places) {
+  const isTimed = places.every(({ clock }) => clock !== undefined);
+  let before = { time: 0, step: 0, late: 0 };
+  for (const { segmentBytes, bytes, audioBytes = 0, time, clock = time, startsWithSync, encoding } of places) {
     const step = time - before.time;
+    const late = time - clock;
     const flags = encoding * 2 + Number(startsWithSync);
     writeNumber(numbers, flags);
     writeNumber(numbers, segmentBytes);
     writeNumber(numbers, fold(bytes - segmentBytes));
     writeNumber(numbers, fold(step - before.step));
     if (isAudioSized) writeNumber(numbers, audioBytes);
-    before = { time, step };
+    if (isTimed) writeNumber(numbers, fold(late - before.late));
+    before = { time, step, late };
   }
-  const line = JSON.stringify({ ...table, isAudioSized, count: places.length, encodings: described });
+  const line = JSON.stringify({ ...table, isAudioSized, isTimed, count: places.length, encodings: described });
   return Buffer.concat([Buffer.from(`${line}\n`), Buffer.from(numbers)]);
 }
 
@@ -35,19 +38,22 @@ export function packTable({ places, encodings, ...table }: SegmentTable): Buffer
 export function unpackTable(packed: Buffer): SegmentTable {
   const end = packed.indexOf('\n');
   if (end < 0) throw new UnsupportedMp4('No table of segments');
-  const { count, isAudioSized, encodings, ...table } = JSON.parse(packed.toString('utf8', 0, end));
+  const { count, isAudioSized, isTimed, encodings, ...table } = JSON.parse(packed.toString('utf8', 0, end));
   const numbers = readNumbers(packed.subarray(end + 1));
   const next = () => numbers.next().value ?? 0;
-  let before = { time: 0, step: 0 };
+  let before = { time: 0, step: 0, late: 0 };
   const places = Array.from({ length: count }, (): TablePlace => {
     const flags = next();
     const segmentBytes = next();
     const bytes = segmentBytes + unfold(next());
     const step = before.step + unfold(next());
-    before = { time: before.time + step, step };
     const audioBytes = isAudioSized ? next() : undefined;
+    const late = before.late + (isTimed ? unfold(next()) : 0);
+    const time = before.time + step;
+    before = { time, step, late };
+    const clock = isTimed ? time - late : undefined;
     const encoding = Math.floor(flags / 2);
-    return { segmentBytes, bytes, audioBytes, time: before.time, startsWithSync: flags % 2 === 1, encoding };
+    return { segmentBytes, bytes, audioBytes, time, clock, startsWithSync: flags % 2 === 1, encoding };
   });
   return { ...table, places, encodings: encodings.map(unpackEncoding) };
 }

@@ -26,6 +26,8 @@ export interface TablePlace {
   readonly audioBytes?: number;
   /** Units: decode time of the first sample of its main track. */
   readonly time: number;
+  /** The same on the clock of its segment, about. Absent: segments tell no time. */
+  readonly clock?: number | undefined;
   readonly startsWithSync: boolean;
   /** Index in `encodings`. */
   readonly encoding: number;
@@ -39,6 +41,8 @@ export interface ListedSegment {
   /** Seconds of declared gaps before it. */
   readonly gapSeconds: number;
   readonly isDiscontinuity: boolean;
+  /** It was not read: it begins when its list says, on the clock of the segment before it. @default false */
+  readonly isTold?: boolean;
 }
 
 /** One `sidx` has no more entries. */
@@ -76,7 +80,8 @@ export function createTable(
   const startTime = first ? toUnits(first.facts, first.facts.earliestTime) : 0;
   /** When the previous segment starts, on its own clock and in the file, and when it ends in the file. */
   let before = { clock: 0, time: 0, end: 0 };
-  const places = segments.map(({ facts, segmentBytes, seconds, gapSeconds, isDiscontinuity }, index): TablePlace => {
+  const places = segments.map((segment, index): TablePlace => {
+    const { facts, segmentBytes, seconds, gapSeconds, isDiscontinuity, isTold } = segment;
     const expected = before.end + Math.round(gapSeconds * timescale);
     const clock =
       facts.startTime === undefined ? before.clock + expected - before.time : toUnits(facts, facts.startTime);
@@ -93,7 +98,9 @@ export function createTable(
     const bytes = facts.placeBytes + added + moved;
     const audioBytes = facts.audioBytes === undefined ? undefined : facts.audioBytes + added;
     if (bytes > MAX_PLACE_BYTES) throw new UnsupportedMp4('A segment is too large');
-    return { segmentBytes, bytes, audioBytes, time, startsWithSync: facts.startsWithSync, encoding };
+    const isTimed = isTold || facts.startTime !== undefined;
+    const { startsWithSync } = facts;
+    return { segmentBytes, bytes, audioBytes, time, clock: isTimed ? clock : undefined, startsWithSync, encoding };
   });
   return { format, encodings: [...encodings.values()], timescale, startTime, endTime: before.end, places };
 }
@@ -112,7 +119,7 @@ function describe(encoding: Encoding): string {
 }
 
 /** How far a time lies behind another one of a clock that begins again after `period`. */
-function differenceOf(time: number, before: number, period: number): number {
+export function differenceOf(time: number, before: number, period: number): number {
   const difference = time - before;
   // A period need not be a whole number of units.
   return Number.isFinite(period) ? difference - Math.round(Math.round(difference / period) * period) : difference;
@@ -131,9 +138,10 @@ export function audioTable(table: SegmentTable): SegmentTable | undefined {
     ),
   );
   const toUnits = (time: number) => Math.round((time * timescale) / table.timescale);
-  const places = table.places.flatMap(({ audioBytes, ...place }) =>
-    audioBytes === undefined ? [] : [{ ...place, bytes: audioBytes, time: toUnits(place.time), startsWithSync: true }],
-  );
+  const places = table.places.flatMap(({ audioBytes, time, clock, ...place }) => {
+    const times = { time: toUnits(time), clock: clock === undefined ? undefined : toUnits(clock) };
+    return audioBytes === undefined ? [] : [{ ...place, ...times, bytes: audioBytes, startsWithSync: true }];
+  });
   if (places.length < table.places.length) return undefined;
   const [startTime, endTime] = [toUnits(table.startTime), toUnits(table.endTime)];
   return { ...table, timescale, startTime, endTime, kinds: ['soun'], places };

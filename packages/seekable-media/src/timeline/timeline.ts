@@ -1,4 +1,4 @@
-import { isSameUrl, type MediaSection } from './media-section.ts';
+import { isSameUrl, type MediaSection, RelativeSection } from './media-section.ts';
 
 /** The segments of an HLS or DASH presentation in order, as far as they are listed. */
 export interface Timeline {
@@ -92,14 +92,34 @@ export const isSameSection = (a: MediaSection | undefined, b: MediaSection | und
 /** Seconds by which a segment's duration may differ between two loads of the same list. */
 const DURATION_TOLERANCE_SECONDS = 0.1;
 
-/** Whether a complete list that was loaded again still describes the same media. A live list always may change. */
-export const isSameMedia = (before: Timeline, after: Timeline): boolean =>
-  !before.isComplete ||
-  (after.isComplete &&
-    before.segments.length === after.segments.length &&
-    before.segments.every(
-      ({ seconds }, index) => Math.abs(seconds - (after.segments[index]?.seconds ?? 0)) < DURATION_TOLERANCE_SECONDS,
-    ));
+/**
+ * Whether a complete list that was loaded again still describes the same media. A live list always may change. URLs may be others, with
+ * other names: a name that both lists have stands at the same place in them.
+ */
+export function isSameMedia(before: Timeline, after: Timeline): boolean {
+  if (!before.isComplete) return true;
+  if (!after.isComplete || before.segments.length !== after.segments.length) return false;
+  const names = new Set(before.segments.map(nameOfFile));
+  return before.segments.every((segment, index) => {
+    const other = after.segments[index];
+    if (!other || Math.abs(segment.seconds - other.seconds) >= DURATION_TOLERANCE_SECONDS) return false;
+    const name = nameOfFile(other);
+    return shapeOf(segment) === shapeOf(other) && (name === nameOfFile(segment) || !names.has(name));
+  });
+}
+
+/** The last part of the path, which tokens in URLs leave as it is. */
+function nameOfFile({ content }: Segment): string {
+  const uri = content instanceof RelativeSection ? content.uri : content.url;
+  return /[^/]*$/.exec(uri.split(/[?#]/, 1)[0] ?? '')?.[0] ?? '';
+}
+
+/** What a list says of a segment besides its duration and its URL. */
+const shapeOf = ({ content, init, isGap, isDiscontinuity }: Segment): string =>
+  [
+    ...[isGap, isDiscontinuity, init !== undefined].map(Boolean),
+    ...[content, init].flatMap((section) => [section?.range?.first, section?.range?.last, Boolean(section?.cipher)]),
+  ].join();
 
 /** What the text of an HLS playlist or a DASH manifest says about its presentation, without reading any media. */
 export interface ManifestFacts {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress } from 'node:zlib';
 import { createCache, createSemaphore, createSingleFlight } from '@reelay/concurrency';
@@ -12,16 +13,23 @@ import {
 import type { Segment } from '@reelay/seekable-media/timeline';
 import { digestOf } from '@reelay/seekable-media/values';
 import { UpstreamError } from '../errors.ts';
+import { type Name, nameOf } from '../names.ts';
 import { type FileTimeline, type ListRequest, openList } from './load-timeline.ts';
 import { createProbeLimits, readTable } from './read-table.ts';
-import { createSegmentFetch, type SegmentFetch } from './segment-fetch.ts';
+import {
+  createSegmentFetch,
+  SegmentChanged,
+  type SegmentFetch,
+  type SegmentVersion,
+  VERSION_CHARACTERS,
+} from './segment-fetch.ts';
 
 /** Keeps the tables of a track for other processes, by their names. */
 interface TableStore {
-  get(name: string): Promise<Buffer | undefined>;
+  get(name: Name): Promise<Buffer | undefined>;
   /** @returns what is there, which another process may have put before */
-  put(name: string, bytes: Buffer): Promise<Buffer>;
-  drop(name: string): Promise<void>;
+  put(name: Name, bytes: Buffer): Promise<Buffer>;
+  drop(name: Name): Promise<void>;
 }
 
 /** What a table is made of. */
@@ -33,8 +41,10 @@ export interface TableRequest extends ListRequest {
 /** A list with its table. */
 export interface ListedFile {
   readonly table: SegmentTable;
-  /** Names what is stored: the same in every process. */
-  readonly digest: string;
+  /** Of the list with its table, in this version of every segment: the same in every process. */
+  readonly name: Name;
+  /** Of a segment, by its index. */
+  readonly versionOf: (index: number) => SegmentVersion;
   readonly segments: readonly Segment[];
   readonly fetch: SegmentFetch;
   /** By the time that they begin at, a pair may begin earlier than one of its files, and by whether they are of the audio alone. */
@@ -49,15 +59,12 @@ interface ListedFiles {
    * @returns `none`: the list makes no file, or could not be read
    */
   find(request: TableRequest, signal?: AbortSignal): Promise<ListedFile | 'none'>;
-  /**
-   * Drops a table that does not fit its list any more.
-   * @param isUnsupported its segments make no file
-   */
-  forget(request: TableRequest, isUnsupported: boolean): Promise<void>;
+  /** Drops a table that does not fit its list any more, for the reason that was found. */
+  forget(request: TableRequest, reason: UnsupportedMp4 | UpstreamError): Promise<void>;
 }
 
 /** With the names of tables: another form of them, or other bytes of their files. */
-const VERSION = 4;
+const VERSION = 5;
 const MAX_MAKING_MS = 3 * 60_000;
 /** A list whose packed table has more is streamed without a length. */
 const MAX_TABLE_BYTES = 350 * 1024;
@@ -73,28 +80,44 @@ const FILES = {
 const NONE_MS = 10 * 60_000;
 const FAILED_MS = 30_000;
 
+/** What is known of a list whose table was wrong. */
+interface Change {
+  /** Makes another name of the next table, in which the change may not show. */
+  readonly nonce: string;
+  /** Segments of the same bytes had other ETags, which servers of one source may give them: they are not compared any more. */
+  readonly hasOtherEtags: boolean;
+}
+
+const CHANGES = { maxEntries: 1000, maxAgeMs: 24 * 60 * 60_000 };
+
 const compress = promisify(brotliCompress);
 const decompress = promisify(brotliDecompress);
 
 export function createListedFiles(probesPerHost: number): ListedFiles {
   const limits = createProbeLimits(probesPerHost);
   const makers = createSemaphore({ permits: 8, maxPerClient: 2 });
-  const files = createCache<string, ListedFile | 'none'>({
+  const files = createCache<Name, ListedFile | 'none'>({
     ...FILES,
     weightOf: (file) => (file === 'none' ? 1 : file.segments.length),
   });
-  const flights = createSingleFlight<ListedFile | 'none'>();
+  const flights = createSingleFlight<ListedFile | 'none', Name>();
+  const changes = createCache<Name, Change>(CHANGES);
 
-  const idOf = ({ track: { id, url } }: TableRequest) => id ?? url;
-  const nameOf = (request: TableRequest) => digestOf([VERSION, FORMAT_NAMES, idOf(request)]);
+  const idOf = ({ track }: TableRequest) => nameOf([{ track }], `table ${VERSION} of ${FORMAT_NAMES}`);
 
-  const forget = async (request: TableRequest, isUnsupported: boolean): Promise<void> => {
+  const forget = async (request: TableRequest, reason: UnsupportedMp4 | UpstreamError): Promise<void> => {
     const { track, tables, log } = request;
-    if (isUnsupported) files.set(idOf(request), 'none', Date.now() + NONE_MS);
-    else files.delete(idOf(request));
+    const id = idOf(request);
+    const isUnsupported = reason instanceof UnsupportedMp4;
+    if (isUnsupported) files.set(id, 'none', Date.now() + NONE_MS);
+    else files.delete(id);
+    if (reason instanceof SegmentChanged) {
+      const hasOtherEtags = reason.hasSameHead || changes.get(id)?.hasOtherEtags === true;
+      changes.set(id, { nonce: randomUUID(), hasOtherEtags });
+    }
     try {
-      await tables?.drop(nameOf(request));
-      if (isUnsupported) await tables?.put(nameOf(request), Buffer.alloc(0));
+      await tables?.drop(id);
+      if (isUnsupported) await tables?.put(id, Buffer.alloc(0));
     } catch (error) {
       log.warn('A table of segments could not be dropped', { track: track.id, error });
     }
@@ -104,10 +127,15 @@ export function createListedFiles(probesPerHost: number): ListedFiles {
     const { client, parse, signal } = request;
     const permit = await makers.acquire(client, signal);
     try {
-      const { segments, fetch, isRounded } = list;
-      const table =
-        list.table ?? packTable(await readTable(segments, { fetch, isRounded, limits, parse, client, signal }));
-      const packed = await compress(Buffer.concat([Buffer.from(`${list.digest}\n`), table]));
+      const { segments, fetch, isRounded, digest } = list;
+      const read = async () => {
+        const { table, versions } = await readTable(segments, { fetch, isRounded, limits, parse, client, signal });
+        return { table: packTable(table), versions };
+      };
+      const { table, versions = [] } = list.table ? { table: list.table } : await read();
+      const { nonce, hasOtherEtags = false } = changes.get(idOf(request)) ?? {};
+      const head: RecordHead = { digest, nonce, ...packVersions(versions, !hasOtherEtags) };
+      const packed = await compress(Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), table]));
       return packed.length > MAX_TABLE_BYTES ? Buffer.alloc(0) : packed;
     } catch (error) {
       if (!(error instanceof UnsupportedMp4)) throw error;
@@ -120,15 +148,15 @@ export function createListedFiles(probesPerHost: number): ListedFiles {
 
   const load = async (request: TableRequest): Promise<ListedFile | 'none'> => {
     const { tables } = request;
-    const name = nameOf(request);
-    const list = await loadList(request, () => forget(request, false));
-    let stored = await tables?.get(name);
-    let known = stored && (await readStored(stored, list));
+    const id = idOf(request);
+    const list = await loadList(request, (error) => forget(request, error));
+    let stored = await tables?.get(id);
+    let known = stored && (await readStored(stored, list, request));
     if (!known) {
-      if (stored) await tables?.drop(name);
+      if (stored) await tables?.drop(id);
       const made = await make(request, list);
-      stored = (await tables?.put(name, made)) ?? made;
-      known = await readStored(stored, list);
+      stored = (await tables?.put(id, made)) ?? made;
+      known = await readStored(stored, list, request);
     }
     if (!known) throw new UpstreamError('Segment list has changed');
     if (known === 'none') return known;
@@ -165,25 +193,61 @@ interface LoadedList extends Partial<Pick<FileTimeline, 'table' | 'isRounded'>> 
 }
 
 /** @param onChange when it turns out to be another list. @throws UnsupportedMp4 for one that is not complete */
-async function loadList(request: TableRequest, onChange: () => Promise<void>): Promise<LoadedList> {
+async function loadList(request: TableRequest, onChange: (error: UpstreamError) => Promise<void>): Promise<LoadedList> {
   const list = await openList(request, { onChange });
-  const { segments, isComplete, isRounded, table, entity } = list.timeline;
+  const { segments, isComplete, isRounded, table, file } = list.timeline;
   if (!isComplete) throw new UnsupportedMp4('A list that is not complete');
   const identity = segments.map(({ content: { range }, isGap, isDiscontinuity }) =>
     [range?.first, range?.last, isGap, isDiscontinuity].join(),
   );
-  const fetch = createSegmentFetch(request, list);
-  return { segments, digest: digestOf([...identity, entity]), fetch, table, isRounded };
+  return {
+    segments,
+    digest: digestOf([...identity, file?.entity.size, file?.validator]),
+    fetch: createSegmentFetch(request, list),
+    table,
+    isRounded,
+  };
+}
+
+/** What stands before a table. */
+interface RecordHead extends Partial<PackedVersions> {
+  /** Of the list. */
+  readonly digest: string;
+  /** As in `Change`. */
+  readonly nonce: string | undefined;
 }
 
 /** @returns undefined when it is the table of another list */
 async function readStored(
   stored: Buffer,
   { digest }: LoadedList,
-): Promise<Pick<ListedFile, 'table' | 'digest'> | 'none' | undefined> {
+  { track }: TableRequest,
+): Promise<Pick<ListedFile, 'table' | 'name' | 'versionOf'> | 'none' | undefined> {
   if (stored.length === 0) return 'none';
   const bytes = await decompress(stored, { maxOutputLength: MAX_UNPACKED_BYTES });
   const end = bytes.indexOf('\n');
-  if (bytes.toString('latin1', 0, end) !== digest) return undefined;
-  return { table: unpackTable(bytes.subarray(end + 1)), digest: digestOf([bytes]) };
+  const { heads = '', etags = '', ...head }: RecordHead = JSON.parse(bytes.toString('latin1', 0, end));
+  if (head.digest !== digest) return undefined;
+  return {
+    table: unpackTable(bytes.subarray(end + 1)),
+    name: nameOf([{ track, version: digestOf(bytes) }], 'list'),
+    versionOf: (index) => unpackVersion({ heads, etags }, index),
+  };
+}
+
+/** Texts of as many characters for each segment. */
+interface PackedVersions {
+  readonly heads: string;
+  readonly etags: string;
+}
+
+const packVersions = (versions: readonly SegmentVersion[], hasEtags: boolean): PackedVersions => ({
+  heads: versions.map(({ head = '' }) => head.padEnd(VERSION_CHARACTERS)).join(''),
+  etags: hasEtags ? versions.map(({ etag = '' }) => etag.padEnd(VERSION_CHARACTERS)).join('') : '',
+});
+
+function unpackVersion({ heads, etags }: PackedVersions, index: number): SegmentVersion {
+  const at = (text: string) =>
+    text.slice(index * VERSION_CHARACTERS, (index + 1) * VERSION_CHARACTERS).trim() || undefined;
+  return { head: at(heads), etag: at(etags) };
 }

@@ -13,7 +13,12 @@ import { READ_HLS_PLAYLIST, READ_WEBM } from '../parsing.ts';
 import type { OpenRequest } from '../source.ts';
 import type { SourceTrack } from '../track.ts';
 import { TrackLocator } from '../track-locator.ts';
-import { createRangeRequirement, fixedTarget, type RangeRequirement } from '../upstream-request.ts';
+import {
+  createRangeRequirement,
+  fixedTarget,
+  type RangeRequirement,
+  type UpstreamTarget,
+} from '../upstream-request.ts';
 
 interface LoadOptions extends OpenRequest {
   readonly rangeRequirement: RangeRequirement;
@@ -46,8 +51,8 @@ export interface ListRequest extends OpenRequest {
 export interface FileTimeline extends Timeline {
   /** Packed. */
   readonly table: Buffer;
-  /** Bytes of the file, and its validator. */
-  readonly entity: readonly [bytes: number, validator: string | undefined];
+  /** What is known of it, so that its parts are read of this version alone. */
+  readonly file: Pick<UpstreamTarget, 'entity' | 'seen'> & { readonly validator: string };
 }
 
 /** A master playlist names media playlists, never another master playlist (RFC 8216 §4.3.4). */
@@ -97,6 +102,8 @@ const loadWebm: LoadTimeline<FileTimeline> = async (options, track, signal) => {
   const offset = probeOffset(track, fileBytes);
   if (offset !== undefined && probes?.isProbed(track.url)) await probes.check({ ...options, target, offset, signal });
 
+  const validator = etag ?? lastModified ?? (await options.ownValidators.find({ ...options, signal }, target, false));
+
   const readParts = (parts: WebmParts) => parse(READ_WEBM, parts, { client, signal });
   let found = await readParts({ head, fileBytes });
   if ('first' in found) {
@@ -117,9 +124,26 @@ const loadWebm: LoadTimeline<FileTimeline> = async (options, track, signal) => {
     isComplete: true,
     reloadSeconds: 0,
     table: found.table,
-    entity: [fileBytes, etag ?? lastModified],
+    file: { entity: target.entity, seen: target.seen, validator },
   };
 };
+
+/** Segments that are compared in one turn: 5 ms. */
+const COMPARED_SEGMENTS = 5000;
+
+async function isSame(before: Timeline, after: Timeline): Promise<boolean> {
+  if (!before.isComplete) return true;
+  if (before.segments.length !== after.segments.length) return false;
+  for (let from = 0; from === 0 || from < before.segments.length; from += COMPARED_SEGMENTS) {
+    const part = ({ segments, ...list }: Timeline) => ({
+      ...list,
+      segments: segments.slice(from, from + COMPARED_SEGMENTS),
+    });
+    if (!isSameMedia(part(before), part(after))) return false;
+    await ownTurn();
+  }
+  return true;
+}
 
 /** HLS: its playlist is fetched. */
 export const HLS: ListKind = { load: loadHls };
@@ -136,13 +160,13 @@ export interface OpenList {
   readonly rangeRequirement: RangeRequirement;
 }
 
-type LoadedTimeline = Timeline & Partial<Pick<FileTimeline, 'table' | 'entity'>>;
+type LoadedTimeline = Timeline & Partial<Pick<FileTimeline, 'table' | 'file'>>;
 
 interface OpenListOptions {
   /** What the track lists has moved on since. @default false */
   readonly isLatest?: boolean | undefined;
   /** Called when it turns out later to be another list. */
-  readonly onChange?: () => Promise<void>;
+  readonly onChange?: (error: UpstreamError) => Promise<void>;
 }
 
 /** Reads the list of a track. It stays the same list, wherever it is read from later. */
@@ -155,9 +179,10 @@ export async function openList(request: ListRequest, { isLatest, onChange }: Ope
     const loaded = await load({ ...request, rangeRequirement, previous: latest }, at, until);
     // A list of 100,000 segments takes some 30 ms to read, and what follows as long again.
     await ownTurn();
-    if (latest && !isSameMedia(latest, loaded)) {
-      await onChange?.();
-      throw new UpstreamError('Segment list has changed');
+    if (latest && !(await isSame(latest, loaded))) {
+      const changed = new UpstreamError('Segment list has changed');
+      await onChange?.(changed);
+      throw changed;
     }
     latest = loaded;
     return loaded;

@@ -17,7 +17,7 @@ import {
 import { durationOf, hasDiscontinuity, isSameSection, type Segment } from '@reelay/seekable-media/timeline';
 import { INSPECT_SEGMENT, MAKE_PLACE } from '../parsing.ts';
 import type { OpenRequest } from '../source.ts';
-import type { FetchOptions, SegmentFetch } from './segment-fetch.ts';
+import type { FetchOptions, SegmentFetch, SegmentVersion } from './segment-fetch.ts';
 
 /** Each of them is requested, of hosts that a playlist names: 16 hours in pieces of six seconds. */
 const MAX_PROBED_SEGMENTS = 10_000;
@@ -71,13 +71,20 @@ interface ProbeOptions extends Pick<OpenRequest, 'client' | 'parse' | 'signal'> 
   readonly limits: ProbeLimits;
 }
 
+/** What is known of a list. */
+interface ReadTable {
+  readonly table: SegmentTable;
+  /** Of its segments. */
+  readonly versions: readonly SegmentVersion[];
+}
+
 /**
  * The table of a complete list: one small request for each segment, several at once. Of a list that tells sizes and times itself, some
  * segments are requested.
  * @param segments with media, and with the gaps between them
  * @throws UnsupportedMp4 when they make no file
  */
-export async function readTable(segments: readonly Segment[], options: ProbeOptions): Promise<SegmentTable> {
+export async function readTable(segments: readonly Segment[], options: ProbeOptions): Promise<ReadTable> {
   const listed = segments.filter(({ isGap }) => !isGap);
   const [first] = listed;
   if (!first || listed.length > MAX_PROBED_SEGMENTS) throw new UnsupportedMp4('No segments, or too many');
@@ -85,20 +92,23 @@ export async function readTable(segments: readonly Segment[], options: ProbeOpti
   const { format } = inspected;
   const { isRounded } = options;
   const gaps = gapsBefore(segments);
-  const create = (found: readonly Inspected[]) =>
-    createTable(
+  const create = (found: readonly Inspected[]): ReadTable => ({
+    table: createTable(
       format,
-      found.map(({ facts, segmentBytes }, index): ListedSegment => {
+      found.map(({ facts, segmentBytes, version }, index): ListedSegment => {
         const { seconds, isDiscontinuity = false } = listed[index] ?? first;
-        return { facts, segmentBytes, seconds, isDiscontinuity, gapSeconds: gaps[index] ?? 0 };
+        const isTold = version.head === undefined;
+        return { facts, segmentBytes, seconds, isDiscontinuity, isTold, gapSeconds: gaps[index] ?? 0 };
       }),
       isRounded,
-    );
-  const table =
+    ),
+    versions: found.map(({ version }) => version),
+  });
+  const read =
     (!isRounded && tellsSizes(segments) && (await tableOfList(listed, { inspected, create }, options))) ||
     create(await inspectAll(listed, inspected, options));
-  if (segmentFormat(format).needsTrial) await tryPlace(table, listed, options);
-  return table;
+  if (segmentFormat(format).needsTrial) await tryPlace(read, listed, options);
+  return read;
 }
 
 /** Whether a list tells the size of each segment, and of one encoding. */
@@ -108,24 +118,20 @@ function tellsSizes(segments: readonly Segment[]): boolean {
 
 interface FirstInspected {
   readonly inspected: Inspected;
-  readonly create: (found: readonly Inspected[]) => SegmentTable;
+  readonly create: (found: readonly Inspected[]) => ReadTable;
 }
 
-/** The table of a list that tells all. Undefined: some of its segments are other than it says. */
+/** The table of a list that tells all. Undefined: some of its segments are other than it says, or its files have no validator. */
 async function tableOfList(
   listed: readonly Segment[],
   { inspected, create }: FirstInspected,
   options: ProbeOptions,
-): Promise<SegmentTable | undefined> {
+): Promise<ReadTable | undefined> {
   const { format, facts } = inspected;
   const { encoding } = facts;
   const { boundPlace } = segmentFormat(format);
   if (!boundPlace || listed.length <= MAX_SAMPLES) return undefined;
   const untimed = { ...facts, startTime: undefined, endTime: undefined, audioBytes: undefined };
-  const told = listed.map(({ content: { range } }): Inspected => {
-    const segmentBytes = range ? range.last + 1 - range.first : 0;
-    return { format, segmentBytes, facts: { ...untimed, placeBytes: boundPlace(segmentBytes, encoding) } };
-  });
   // The first segment often lasts longer or shorter than its list says, by the delay of its pictures.
   const indexes = Array.from({ length: MAX_SAMPLES - 1 }, (_, index) =>
     Math.round(1 + (index * (listed.length - 2)) / (MAX_SAMPLES - 2)),
@@ -148,9 +154,18 @@ async function tableOfList(
     // A clock may begin again.
     (late) => Math.abs(late - (Math.round(late / clockSeconds) * clockSeconds || 0)) <= MAX_DEVIATION_SECONDS,
   );
-  return isAsTold && isTimed
-    ? create(told.map((segment, index) => samples[index] ?? (index === 0 ? inspected : segment)))
-    : undefined;
+  if (!isAsTold || !isTimed) return undefined;
+  // What is not read is known by the file that it is a part of.
+  const etags = new Map(
+    samples.flatMap((sample, index) => (sample ? [[listed[index]?.content.url, sample.version.etag]] : [])),
+  );
+  const told = listed.map(({ content: { url, range } }, index): Inspected => {
+    const segmentBytes = range ? range.last + 1 - range.first : 0;
+    const facts = { ...untimed, placeBytes: boundPlace(segmentBytes, encoding) };
+    const read = index === 0 ? inspected : samples[index];
+    return read ?? { format, segmentBytes, facts, version: { etag: etags.get(url) } };
+  });
+  return told.every(({ version }) => version.etag) ? create(told) : undefined;
 }
 
 /** When the main track of a segment begins. NaN: it does not tell. */
@@ -192,12 +207,17 @@ async function inspectAll(
  * them.
  * @throws UnsupportedMp4
  */
-async function tryPlace(table: SegmentTable, listed: readonly Segment[], options: ProbeOptions): Promise<void> {
+async function tryPlace(
+  { table, versions }: ReadTable,
+  listed: readonly Segment[],
+  options: ProbeOptions,
+): Promise<void> {
   const { fetch, parse, client, signal } = options;
   const index = Math.min(1, listed.length - 1);
   const [segment, place] = [listed[index], table.places[index]];
   if (!segment || !place) return;
-  const parts = await inTurn(segment, options, (fetching) => fetch.whole(segment, place.segmentBytes, fetching));
+  const known = { bytes: place.segmentBytes, version: versions[index] ?? {} };
+  const { parts } = await inTurn(segment, options, (fetching) => fetch.whole(segment, known, fetching));
   await parse(MAKE_PLACE, placeRequest(table, startSecondsOf(table), { index, segment: parts }), { client, signal });
 }
 
@@ -231,6 +251,7 @@ interface Inspected {
   readonly format: SegmentFormatName;
   readonly facts: SegmentFacts;
   readonly segmentBytes: number;
+  readonly version: SegmentVersion;
 }
 
 async function inspectSegment(
@@ -241,7 +262,7 @@ async function inspectSegment(
   const { fetch, parse, client, signal } = options;
   const init = encoding ? undefined : await inTurn(segment, options, (fetching) => fetch.init(segment, fetching));
   for (let wanted = HEAD_BYTES; wanted <= MAX_HEAD_BYTES; ) {
-    const { bytes, isWhole, size } = await inTurn(segment, options, (fetching) =>
+    const { bytes, isWhole, size, version } = await inTurn(segment, options, (fetching) =>
       fetch.head(segment, wanted, fetching),
     );
     if (size === undefined) throw new UnsupportedMp4('A segment of unknown size');
@@ -249,7 +270,7 @@ async function inspectSegment(
     if (!format) throw new UnsupportedMp4('Segments of another format');
     const head = { bytes, isWhole, size, init, encoding };
     const facts = await parse(INSPECT_SEGMENT, { format, head }, { client, signal });
-    if (!('neededBytes' in facts)) return { format, segmentBytes: size, facts };
+    if (!('neededBytes' in facts)) return { format, segmentBytes: size, facts, version };
     if (isWhole) throw new UnsupportedMp4('A segment without media');
     wanted = Math.max(facts.neededBytes, wanted + 1);
   }

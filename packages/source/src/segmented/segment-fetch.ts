@@ -1,7 +1,10 @@
 import { createDecipheriv } from 'node:crypto';
 import { releaseBuffer } from '@reelay/guarded-fetch';
+import { HEAD_BYTES } from '@reelay/seekable-media/segment-file';
 import type { Segment } from '@reelay/seekable-media/timeline';
+import { digestOf } from '@reelay/seekable-media/values';
 import type { AttemptOptions } from '../attempts.ts';
+import type { Entity } from '../classify-response.ts';
 import { createMediaCheck } from '../completeness.ts';
 import { UpstreamError } from '../errors.ts';
 import { fetchBuffer } from '../memory.ts';
@@ -9,11 +12,29 @@ import { RangeFetch } from '../range-fetch.ts';
 import type { ListRequest, OpenList } from './load-timeline.ts';
 import { createSegmentKeys, type Decryption, sectionTarget } from './segment-keys.ts';
 
-/** A segment has another size than it had when its list was read. */
-export class SegmentChanged extends UpstreamError {}
+/** A segment is not the one that it was when its list was read. */
+export class SegmentChanged extends UpstreamError {
+  /** Its first bytes and its size are the same. */
+  readonly hasSameHead: boolean;
+
+  constructor(message: string, hasSameHead = false) {
+    super(message);
+    this.hasSameHead = hasSameHead;
+  }
+}
+
+/** What distinguishes a segment from others of its size: digests of so many characters. */
+export interface SegmentVersion {
+  /** Of its first bytes. Absent: they were not read. */
+  readonly head?: string | undefined;
+  /** Of the strong ETag of its file; of Last-Modified, where it is a part of one. Absent: the source gives it none. */
+  readonly etag?: string | undefined;
+}
+export const VERSION_CHARACTERS = 8;
 
 /** The first bytes of a segment, decrypted. */
 interface FetchedHead {
+  readonly version: SegmentVersion;
   readonly bytes: Buffer;
   readonly isWhole: boolean;
   /** What the whole segment takes at its source. Undefined: the source does not tell. */
@@ -27,11 +48,29 @@ export interface SegmentFetch {
   /** @throws the same */
   init(segment: Segment, options: FetchOptions): Promise<Buffer | undefined>;
   /**
-   * @param bytes that the segment has
-   * @returns its parts
-   * @throws SegmentChanged when it has another size, and the same
+   * @param known what the segment was when its list was read
+   * @throws SegmentChanged when it has another size or version, and the same
    */
-  whole(segment: Segment, bytes: number, options: FetchOptions): Promise<readonly Buffer[]>;
+  whole(segment: Segment, known: KnownSegment, options: FetchOptions): Promise<FetchedSegment>;
+  /**
+   * Reads some bytes again that were read before: a source may have changed what it gives the same validator.
+   * @throws SegmentChanged when they differ, and the same
+   */
+  compare(segment: Segment, known: KnownSegment, samples: Samples, options: FetchOptions): Promise<void>;
+}
+
+/** Bytes from the middle and from the end of a segment, as its source sends it. */
+export type Samples = readonly Buffer[];
+
+interface FetchedSegment {
+  /** Decrypted. */
+  readonly parts: readonly Buffer[];
+  readonly samples: Samples;
+}
+
+export interface KnownSegment {
+  readonly bytes: number;
+  readonly version: SegmentVersion;
 }
 
 export interface FetchOptions extends Pick<AttemptOptions, 'onOverload'> {
@@ -51,9 +90,10 @@ export function createSegmentFetch(request: ListRequest, list: OpenList): Segmen
   const keys = createSegmentKeys(request, list);
   const onBytes = () => locator.addProgress();
   /** The one URL of all parts of a file: each response is checked against those before it. */
-  const file = request.kind.isFile ? locator.target({ chunks }) : undefined;
+  const { file: known } = timeline;
+  const file = known && { ...locator.target({ chunks }), entity: known.entity, seen: known.seen };
 
-  return {
+  const segmentFetch: SegmentFetch = {
     async head(segment, bytes, { signal, onOverload }) {
       const { range } = segment.content;
       const decryption = await keys.read(segment, 'content', signal);
@@ -65,7 +105,8 @@ export function createSegmentFetch(request: ListRequest, list: OpenList): Segmen
       onBytes();
       const size = range ? range.last - range.first + 1 : target.entity.size;
       const isWhole = size !== undefined && read.length >= size;
-      return { size, isWhole, bytes: decryption ? decryptBlocks(read, decryption, isWhole) : read };
+      const version = versionOf(target.entity, [read], range !== undefined);
+      return { size, isWhole, version, bytes: decryption ? decryptBlocks(read, decryption, isWhole) : read };
     },
 
     async init(segment, { signal, onOverload }) {
@@ -81,7 +122,7 @@ export function createSegmentFetch(request: ListRequest, list: OpenList): Segmen
       return decryption ? decryptBlocks(bytes, decryption, true) : bytes;
     },
 
-    async whole(segment, bytes, { signal, onOverload }) {
+    async whole(segment, { bytes, version }, { signal, onOverload }) {
       const { range } = segment.content;
       const decryption = await keys.read(segment, 'content', signal);
       const first = range?.first ?? 0;
@@ -111,17 +152,72 @@ export function createSegmentFetch(request: ListRequest, list: OpenList): Segmen
         const parts = await collect(fetch);
         if (parts.reduce((sum, { length }) => sum + length, 0) !== bytes)
           throw new SegmentChanged('A segment has another size');
-        if (!decryption) return parts;
+        requireVersion(version, versionOf(target.entity, parts, range !== undefined));
+        const samples = sampleOffsets(bytes).map((offset) => copyOf(parts, offset));
+        if (!decryption) return { parts, samples };
         const decrypted = decrypt(parts, decryption, true);
         parts.forEach(releaseBuffer);
-        return decrypted;
+        return { parts: decrypted, samples };
       } finally {
         signal.removeEventListener('abort', onAbort);
         settled.promise.catch(() => undefined);
         fetch.destroy();
       }
     },
+
+    async compare(segment, known, samples, options) {
+      const start = segment.content.range?.first ?? 0;
+      const read = async (offset: number, index: number) => {
+        const target = file ?? sectionTarget(list, segment, 'content');
+        const length = samples[index]?.length ?? 0;
+        const range = { first: start + offset, last: start + offset + length - 1 };
+        return (await fetchBuffer({ ...request, target }, length, options.signal, range)).bytes;
+      };
+      const again = await Promise.all(sampleOffsets(known.bytes).map(read)).catch(async () => {
+        options.signal.throwIfAborted();
+        // A source without ranges.
+        const whole = await segmentFetch.whole(segment, known, options);
+        whole.parts.forEach(releaseBuffer);
+        return whole.samples;
+      });
+      if (!again.every((bytes, index) => bytes.equals(samples[index] ?? Buffer.alloc(0))))
+        throw new SegmentChanged('A segment has other bytes');
+    },
   };
+  return segmentFetch;
+}
+
+const SAMPLE_BYTES = 2048;
+
+const sampleOffsets = (bytes: number): readonly number[] =>
+  [bytes / 2, bytes - SAMPLE_BYTES].map((offset) => Math.max(0, Math.floor(offset)));
+
+/** At most `SAMPLE_BYTES`. */
+function copyOf(parts: readonly Buffer[], offset: number): Buffer {
+  let before = 0;
+  const wanted: Buffer[] = [];
+  for (const part of parts) {
+    const [from, to] = [Math.max(0, offset - before), Math.max(0, offset + SAMPLE_BYTES - before)];
+    wanted.push(part.subarray(from, to));
+    before += part.length;
+  }
+  return Buffer.concat(wanted);
+}
+
+function versionOf({ etag, lastModified }: Entity, parts: readonly Buffer[], isPart: boolean): SegmentVersion {
+  const validator = etag ?? (isPart ? lastModified : undefined);
+  const bytes = parts.reduce((sum, { length }) => sum + length, 0);
+  return {
+    head: digestOf(Buffer.concat(parts, Math.min(bytes, HEAD_BYTES)), VERSION_CHARACTERS),
+    etag: validator && digestOf(validator, VERSION_CHARACTERS),
+  };
+}
+
+/** What is missing is no contradiction. @throws SegmentChanged */
+function requireVersion(known: SegmentVersion, found: SegmentVersion): void {
+  const differs = (name: keyof SegmentVersion) => known[name] && found[name] && known[name] !== found[name];
+  const hasSameHead = known.head !== undefined && !differs('head');
+  if (differs('head') || differs('etag')) throw new SegmentChanged('A segment has other bytes', hasSameHead);
 }
 
 /** What a fetch that has ended has buffered. @throws the failure that it has ended with */

@@ -9,13 +9,15 @@ import {
   placeRequest,
   startSecondsOf,
 } from '@reelay/seekable-media/segment-file';
+import type { Segment } from '@reelay/seekable-media/timeline';
 import { digestOf } from '@reelay/seekable-media/values';
 import { UpstreamError } from '../errors.ts';
+import { type Name, nameOf } from '../names.ts';
 import { MAKE_PLACE } from '../parsing.ts';
 import type { FileSource } from '../source.ts';
 import type { TrackFile } from '../track.ts';
 import { createListedFiles, type ListedFile, type TableRequest } from './listed-files.ts';
-import { SegmentChanged } from './segment-fetch.ts';
+import { type KnownSegment, type Samples, SegmentChanged } from './segment-fetch.ts';
 
 /** How a file is wanted. */
 export interface FileWish {
@@ -55,22 +57,24 @@ export function createSegmentFiles(placeBytes: number, probesPerHost = PROBES_PE
   const listed = createListedFiles(probesPerHost);
   const memory = createSemaphore({ permits: placeBytes, maxPerClient: Math.ceil(placeBytes / 2) });
   const kept = { ...PLACES, weightOf: ({ bytes }: Place) => bytes.buffer.byteLength };
-  const places = createCache<string, Place>({ ...kept, maxWeight: placeBytes });
+  const places = createCache<Name, Place>({ ...kept, maxWeight: placeBytes });
   /** Those behind which a stream has gone on: other streams may want them, its own client does not. */
-  const passed = createCache<string, Place>({
+  const passed = createCache<Name, Place>({
     ...kept,
     maxWeight: placeBytes / 8,
     idle: { ...PLACES.idle, maxWeight: 0 },
     // Until the garbage collector frees memory, much of it makes it run often.
     onRemove: ({ bytes, readers }) => readers > 0 || recyclePlace(bytes),
   });
-  const known = (key: string) => places.get(key) ?? passed.get(key);
-  const pass = (key: string, place: Place) => {
+  const known = (key: Name) => places.get(key) ?? passed.get(key);
+  const pass = (key: Name, place: Place) => {
     if (places.get(key) !== place) return;
     places.delete(key);
     passed.set(key, place);
   };
-  const reads = createSingleFlight<Place>();
+  const reads = createSingleFlight<Place, Name>();
+  /** Counts places that were read: one that was there before a stream may be of an earlier version of a source that does not tell. */
+  let order = 0;
 
   return {
     async find(request, { isDetached = false, isNeeded = false } = {}) {
@@ -91,36 +95,56 @@ export function createSegmentFiles(placeBytes: number, probesPerHost = PROBES_PE
       const file = await listed.find(request, request.signal);
       const table = file !== 'none' && (isAudioAlone ? audioTable(file.table) : file.table);
       if (!table) throw new UpstreamError('The list of segments makes no file any more');
-      const { segments, fetch } = file;
+      const { segments, fetch, versionOf } = file;
       const { header, offsets } = layoutOf({ ...file, table }, originSeconds, recordedAtMs);
       const size = offsets.at(-1) ?? 0;
-      const validator = digestOf([file.digest, originSeconds, header]);
+      const name = nameOf([file.name], 'mp4', [originSeconds, digestOf(header)]);
       const { client, kind, parse } = request;
+      const since = order;
 
-      const make = async (index: number, signal: AbortSignal): Promise<Buffer> => {
+      /** What a segment is, by the table. @throws UpstreamError for one that it is not any more, and what `use` throws */
+      const withSegment = async <T>(
+        index: number,
+        use: (segment: Segment, known: KnownSegment) => Promise<T>,
+      ): Promise<T> => {
         const segment = segments[index];
         const { segmentBytes = 0 } = table.places[index] ?? {};
         try {
           if (!segment) throw new SegmentChanged('The list of segments is shorter');
-          const parts = await fetch.whole(segment, segmentBytes, { signal });
-          const request = placeRequest(table, originSeconds, { index, segment: parts });
-          const place = await parse(MAKE_PLACE, request, { client, signal });
-          parts.forEach(releaseBuffer);
-          return place;
+          return await use(segment, { bytes: segmentBytes, version: versionOf(index) });
         } catch (error) {
-          const isUnsupported = error instanceof UnsupportedMp4;
-          const isChanged = isUnsupported || error instanceof SegmentChanged;
+          const isChanged = error instanceof UnsupportedMp4 || error instanceof SegmentChanged;
           // A file that has changed is refused by its validator: what it has now is read again.
-          if (isChanged || kind.isFile) await listed.forget(request, isUnsupported);
+          if (isChanged || (kind.isFile && error instanceof UpstreamError)) await listed.forget(request, error);
           if (!isChanged) throw error;
           throw new UpstreamError('A segment is not what it was', { cause: error });
         }
       };
-      const keyOf = (index: number) => `${validator} ${index}`;
+      const make = (index: number, signal: AbortSignal): Promise<Place> =>
+        withSegment(index, async (segment, known) => {
+          const { parts, samples } = await fetch.whole(segment, known, { signal });
+          const request = placeRequest(table, originSeconds, { index, segment: parts });
+          const bytes = await parse(MAKE_PLACE, request, { client, signal });
+          parts.forEach(releaseBuffer);
+          order += 1;
+          return { bytes, samples, readers: 0, order };
+        });
+      /** Compares a place that another stream has read with its source, before what is read now is kept beside it. */
+      const compare = async (index: number, signal: AbortSignal): Promise<void> => {
+        const place = known(keyOf(index));
+        if (!place || place.order > since) return;
+        await withSegment(index, (segment, known) => fetch.compare(segment, known, place.samples, { signal }));
+      };
+      const keyOf = (index: number) => nameOf([name], 'place', index);
       const readPlace = async (index: number, signal: AbortSignal): Promise<Place> => {
         const key = keyOf(index);
-        const load = async (shared: AbortSignal) =>
-          known(key) ?? places.set(key, { bytes: await make(index, shared), readers: 0 });
+        const load = async (shared: AbortSignal) => {
+          const read = known(key);
+          if (read) return read;
+          const beside = [index - 1, index + 1].map((other) => compare(other, shared));
+          const [place] = await Promise.all([make(index, shared), ...beside]);
+          return places.set(key, place);
+        };
         return known(key) ?? abortable(reads(key, load, lingering(signal)), signal);
       };
 
@@ -140,7 +164,7 @@ export function createSegmentFiles(placeBytes: number, probesPerHost = PROBES_PE
       return {
         needsRemux: false,
         size,
-        validator,
+        validator: name,
         header,
         read(first, last = size - 1) {
           const ended = new AbortController();
@@ -166,8 +190,12 @@ export function createSegmentFiles(placeBytes: number, probesPerHost = PROBES_PE
 interface Place {
   /** Empty: it has been freed. */
   readonly bytes: Buffer;
+  /** Of its segment. */
+  readonly samples: Samples;
   /** Streams that hold it. */
   readers: number;
+  /** When it was read, after how many others. */
+  readonly order: number;
 }
 
 /** A place that a stream sends. */

@@ -3,6 +3,7 @@ import { type MediaSection, type Segment, segmentAt } from '@reelay/seekable-med
 import { createLengthCheck } from '../completeness.ts';
 import { UpstreamError } from '../errors.ts';
 import { fetchBuffer } from '../memory.ts';
+import { type Name, nameOf } from '../names.ts';
 import { initializationVector, keyUrl, knownKey, type SourceTrack, segmentUrl } from '../track.ts';
 import type { RangePolicy, UpstreamRequestDependencies, UpstreamTarget } from '../upstream-request.ts';
 import type { OpenList } from './load-timeline.ts';
@@ -46,11 +47,13 @@ export interface SegmentKeys {
 export function createSegmentKeys(request: UpstreamRequestDependencies, list: OpenList): SegmentKeys {
   const { locator } = list;
   // A playlist may name a key per segment. An evicted key is fetched again when it is needed again.
-  const keys = createCache<string, Buffer>({ maxEntries: MAX_KEYS });
-  const flights = createSingleFlight<Buffer>();
+  const keys = createCache<Name, Buffer>({ maxEntries: MAX_KEYS });
+  // Of this list alone: what its track sends with a URL is always the same.
+  const nameOfKey = (url: string) => nameOf([{ track: { url } }], 'key');
+  const flights = createSingleFlight<Buffer, Name>();
   const decryption = (key: Buffer, iv: Buffer) => ({ key, iv: initializationVector(locator.track, iv) });
   const known: SegmentKeys['known'] = ({ cipher } = { url: '' }) => {
-    const key = cipher && (knownKey(locator.track) ?? keys.get(cipher.keyUrl));
+    const key = cipher && (knownKey(locator.track) ?? keys.get(nameOfKey(cipher.keyUrl)));
     return key && decryption(key, cipher.iv);
   };
   return {
@@ -69,9 +72,9 @@ export function createSegmentKeys(request: UpstreamRequestDependencies, list: Op
         const createCheck = () => createLengthCheck(KEY_BYTES);
         const { bytes } = await fetchBuffer({ ...request, target, createCheck }, KEY_BYTES, shared);
         if (bytes.length !== KEY_BYTES) throw new UpstreamError(`AES-128 key of ${bytes.length} bytes`);
-        return keys.set(cipher.keyUrl, bytes);
+        return keys.set(nameOfKey(cipher.keyUrl), bytes);
       };
-      return known(segment[side]) ?? decryption(await flights(cipher.keyUrl, load, signal), cipher.iv);
+      return known(segment[side]) ?? decryption(await flights(nameOfKey(cipher.keyUrl), load, signal), cipher.iv);
     },
   };
 }

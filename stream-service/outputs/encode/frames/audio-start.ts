@@ -1,5 +1,6 @@
 import { createCache } from '@reelay/concurrency';
 import type { FileSource } from '@reelay/source';
+import type { Name } from '@reelay/source/names';
 import { FfmpegFailed, runFfmpeg } from '../../../ffmpeg/index.ts';
 import type { EncoderOptions } from './frame-encoding.ts';
 
@@ -23,17 +24,17 @@ const TRANSPORT_TIME_BASE = '1/90000';
 /** Audio starts of sources that were read before. */
 export interface AudioStarts {
   /**
-   * @param entity identifies the content of the source and the FFmpeg build
+   * @param entity of the content of the source, and the FFmpeg build
    * @throws FfmpegFailed when nothing can be decoded, or the error of the source
    */
-  find(entity: string, source: FileSource, encoder: EncoderOptions, signal: AbortSignal): Promise<AudioStart>;
+  find(entity: Name, source: FileSource, encoder: EncoderOptions, signal: AbortSignal): Promise<AudioStart>;
 }
 
 /** Cached sources: more than are played at a time. */
 const MAX_CACHED = 1000;
 
 export function createAudioStarts(): AudioStarts {
-  const known = createCache<string, AudioStart>({ maxEntries: MAX_CACHED });
+  const known = createCache<Name, AudioStart>({ maxEntries: MAX_CACHED });
   return {
     async find(entity, source, encoder, signal) {
       const start = known.get(entity) ?? (await findAudioStart(source, encoder, signal));

@@ -1,4 +1,5 @@
 import { generatedStream } from '@reelay/guarded-fetch';
+import { type Name, nameOf } from '@reelay/source/names';
 import { ByteReader, type SizedFile } from '../../byte-reader.ts';
 import type { AdvanceExtent, ComputedExtents } from '../../computed-extents.ts';
 
@@ -24,11 +25,18 @@ let files = 0;
  * A file that is read in blocks, which are kept until a signal aborts: every encoder of a conversion reads the header of the file, and
  * adjacent segments share a block. Readers side by side share requests: each block is requested once.
  */
-export function withBlocks(file: SizedFile, extents: ComputedExtents, signal: AbortSignal): SizedFile {
+export function withBlocks(
+  file: SizedFile,
+  extents: ComputedExtents,
+  signal: AbortSignal,
+  onRead?: (first: number, bytes: Buffer) => void,
+): SizedFile {
   const { size } = file;
-  const prefix = `block ${files++} `;
+  const number = files++;
+  const names = new Set<Name>();
+  const nameOfBlock = (block: number) => nameOf([], 'block', [number, block]);
   const requests = new Set<SharedRead>();
-  signal.addEventListener('abort', () => extents.evict(prefix), { once: true });
+  signal.addEventListener('abort', () => extents.evict(names), { once: true });
 
   const requestOf = (block: number) =>
     requests.values().find((each) => each.nextBlock <= block && block < each.endBlock);
@@ -49,7 +57,7 @@ export function withBlocks(file: SizedFile, extents: ComputedExtents, signal: Ab
   /** Requests the first blocks of a range as far as they are neither there nor requested, once the first of them is read. */
   const requestMissing = (user: object, from: number, to: number) => {
     let behind = from;
-    while (behind <= to && !extents.complete(prefix + behind) && !requestOf(behind)) behind += 1;
+    while (behind <= to && !extents.complete(nameOfBlock(behind)) && !requestOf(behind)) behind += 1;
     if (behind > from) request(user, from, behind);
   };
   /** The request that a block is read by, which goes on as long as the user. */
@@ -68,7 +76,7 @@ export function withBlocks(file: SizedFile, extents: ComputedExtents, signal: Ab
     const start = block * BLOCK_BYTES;
     const advance: AdvanceExtent = async (extent, shared) => {
       while (from.nextBlock < block) await load(from, from.nextBlock, shared);
-      await extent.appendFrom(from.reader, start + extent.filled, extent.missingBytes).catch((error) => {
+      await extent.appendFrom(from.reader, start + extent.filled, extent.missingBytes, onRead).catch((error) => {
         // Later readers send another request.
         end(from);
         throw error;
@@ -77,7 +85,8 @@ export function withBlocks(file: SizedFile, extents: ComputedExtents, signal: Ab
       from.nextBlock = block + 1;
       if (from.nextBlock >= from.endBlock) end(from);
     };
-    return extents.whole(prefix + block, Math.min(BLOCK_BYTES, size - start), advance, until);
+    names.add(nameOfBlock(block));
+    return extents.whole(nameOfBlock(block), Math.min(BLOCK_BYTES, size - start), advance, until);
   };
 
   async function* read(first: number, last: number, until: AbortSignal): AsyncGenerator<Buffer> {
@@ -88,7 +97,7 @@ export function withBlocks(file: SizedFile, extents: ComputedExtents, signal: Ab
       for (let at = first; at <= last; ) {
         const block = Math.floor(at / BLOCK_BYTES);
         const start = block * BLOCK_BYTES;
-        const bytes = extents.complete(prefix + block) ?? (await load(join(user, block, to), block, until));
+        const bytes = extents.complete(nameOfBlock(block)) ?? (await load(join(user, block, to), block, until));
         const chunk = Buffer.from(bytes.subarray(at - start, last + 1 - start));
         at += chunk.length;
         yield chunk;

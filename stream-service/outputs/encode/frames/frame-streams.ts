@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { Readable } from 'node:stream';
 import type { FileSource, Source } from '@reelay/source';
+import { nameOf } from '@reelay/source/names';
 import type { Ffmpeg } from '@reelay/yt-dlp-worker';
 import type { Log } from '../../../../core/log/index.ts';
 import type { Resource, Track } from '../../../../core/state/index.ts';
@@ -74,6 +75,7 @@ export function createFrameStreams(options: FrameStreamsOptions): FrameStreams {
       const { resource, track, source, ffmpeg, client } = input;
       const entity = audioEntity(resource, track, source, ffmpeg);
       const encoder = encoderFor(input);
+      const shared = extents.share(nameOf([entity], 'units', layout.encoding), async () => source);
       return (first, last = layoutBytes(layout) - 1) =>
         rangedStream(first, last, {
           layout,
@@ -85,10 +87,11 @@ export function createFrameStreams(options: FrameStreamsOptions): FrameStreams {
             encoder,
             extents,
             starts,
+            shared,
             durationSeconds: track.durationSeconds ?? resource.durationSeconds,
           }),
           extents,
-          id: JSON.stringify([entity, layout.encoding]),
+          shared,
           acquire: (signal, hasStarted) => slots.acquire(client, signal, hasStarted),
           parallelism,
         });

@@ -2,10 +2,11 @@ import type { FileType } from '@reelay/seekable-media/codecs';
 import { isWhole, keptParts, type Span } from '@reelay/seekable-media/skipping';
 import { digestOf } from '@reelay/seekable-media/values';
 import type { FileSource } from '@reelay/source';
+import { type Name, nameOf } from '@reelay/source/names';
 import type { Ffmpeg } from '@reelay/yt-dlp-worker';
 import { InvalidParameter } from '../../../../core/errors/index.ts';
-import { entityTag } from '../../../../core/http/index.ts';
 import type { Resource, Track } from '../../../../core/state/index.ts';
+import { versionOf } from '../../../source/index.ts';
 import type { ClipTimes, RepresentationHead } from '../../representation.ts';
 import type { FrameEncoding } from './frame-encoding.ts';
 
@@ -142,21 +143,15 @@ export function unitAt(layout: Layout, at: number): EncodedUnit {
   };
 }
 
-/** Identifies the content of a source and the build that encodes it. */
-export const audioEntity = (
-  resource: Resource,
-  track: Track,
-  { size, validator }: FileSource,
-  { buildId }: Ffmpeg,
-): string => digestOf([resource.id, track.formatId, ...windowOf(track), size, validator, buildId]);
-
-const windowOf = ({ window }: Track) => (window ? [window.first, window.last] : []);
+/** Names the content of a source, for the build that encodes it. */
+export const audioEntity = (resource: Resource, track: Track, source: FileSource, { buildId }: Ffmpeg): Name =>
+  nameOf([versionOf(resource, track, source)], 'audio', buildId);
 
 /** The strong validator of a conversion: it changes with the layout, the bit rate and the tag. */
-const framesEtag = (entity: string, layout: Layout, tag: Buffer): string => {
+const framesEtag = (entity: Name, layout: Layout, tag: Buffer): string => {
   const { frames, encoding, parts = [{ firstFrame: 0, frames }] } = layout;
   const places = parts.flatMap((part) => [part.frames, part.firstFrame]);
-  return entityTag([entity, LAYOUT_VERSION, ...places, encoding.frameBytes, tag.toString('base64')]);
+  return `"${nameOf([entity], 'frames', [LAYOUT_VERSION, ...places, encoding.frameBytes, digestOf(tag)])}"`;
 };
 
 /**
@@ -181,7 +176,7 @@ export interface SizedHeadOptions {
   /** The bytes before the frames. */
   readonly tag: Buffer;
   /** Identifies source and encoder; undefined: one of them is not known. */
-  readonly entity: string | undefined;
+  readonly entity: Name | undefined;
   readonly clip: ClipTimes | undefined;
 }
 
@@ -195,11 +190,11 @@ export const sizedHead = (
   size: layoutBytes(layout),
   etag: entity && framesEtag(entity, layout, tag),
   acceptRanges: 'bytes',
-  clip: nameOf(clip, layout),
+  clip: clipNameOf(clip, layout),
 });
 
 /** An open end is named by the duration, in whole seconds. Parts that are left out alone are not named. */
-function nameOf(clip: ClipTimes | undefined, layout: Layout): ClipTimes | undefined {
+function clipNameOf(clip: ClipTimes | undefined, layout: Layout): ClipTimes | undefined {
   if (!clip || isWhole(clip)) return undefined;
   const { frames, encoding, parts } = layout;
   const { firstFrame, frames: partFrames } = parts?.at(-1) ?? { firstFrame: 0, frames };

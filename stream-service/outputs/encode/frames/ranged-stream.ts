@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import { generatedStream } from '@reelay/guarded-fetch';
+import { nameOf } from '@reelay/source/names';
 import type { Release } from '../../../sessions/index.ts';
-import type { AdvanceExtent, ComputedExtent, ComputedExtents } from '../../computed-extents.ts';
+import type { AdvanceExtent, ComputedExtent, ComputedExtents, SharedFile } from '../../computed-extents.ts';
 import { type FrameRange, type Layout, nextFrameRange, tagSlice, unitAt } from './layout.ts';
 import { type SegmentBuffer, startSegmentBuffer } from './segment-buffer.ts';
 
@@ -14,8 +15,8 @@ export interface RangedStreamOptions {
   readonly acquire: (signal: AbortSignal, hasStarted: boolean) => Promise<Release>;
   /** Where units of it are kept: further short ranges nearby start no encoder. */
   readonly extents: ComputedExtents;
-  /** Names the conversion. */
-  readonly id: string;
+  /** The conversion. */
+  readonly shared: SharedFile;
   /** Segments encoded concurrently ahead of the one that is sent, for a fast client. */
   readonly parallelism: number;
 }
@@ -45,7 +46,7 @@ export function rangedStream(first: number, last: number, options: RangedStreamO
 async function* readUnits(
   first: number,
   last: number,
-  { layout, tag, encode, acquire, extents, id }: RangedStreamOptions,
+  { layout, tag, encode, acquire, extents, shared }: RangedStreamOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
   let head = tag.subarray(...tagSlice(layout, first, last));
@@ -66,12 +67,12 @@ async function* readUnits(
   try {
     for (let at = start; at <= last; ) {
       const { range, offset } = unitAt(layout, at);
-      const advance: AdvanceExtent = (unit, shared) => {
-        encoding = encodeUnit(unit, range, at > start, shared);
+      const advance: AdvanceExtent = (unit, until) => {
+        encoding = encodeUnit(unit, range, at > start, until);
         return encoding;
       };
-      const name = `${id} ${range.firstFrame}-${range.endFrame}`;
-      const unit = await extents.whole(name, range.slice[1], advance, signal);
+      const name = nameOf([shared.name], 'unit', [range.firstFrame, range.endFrame]);
+      const unit = await extents.whole(name, range.slice[1], advance, signal, shared);
       const bytes = unit.subarray(at - offset, last + 1 - offset);
       at += bytes.length;
       yield Buffer.concat([head, bytes]);

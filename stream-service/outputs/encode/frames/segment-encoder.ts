@@ -2,9 +2,10 @@ import type { Readable } from 'node:stream';
 import { abortable } from '@reelay/concurrency';
 import { generatedStream } from '@reelay/guarded-fetch';
 import type { FileSource, Source } from '@reelay/source';
+import type { Name } from '@reelay/source/names';
 import { FfmpegFailed, type FfmpegInput, runFfmpeg } from '../../../ffmpeg/index.ts';
 import type { Release } from '../../../sessions/index.ts';
-import type { ComputedExtents } from '../../computed-extents.ts';
+import type { ComputedExtents, SharedFile } from '../../computed-extents.ts';
 import type { AudioStart, AudioStarts } from './audio-start.ts';
 import { withBlocks } from './block-cache.ts';
 import type { EncoderOptions, FrameEncoding } from './frame-encoding.ts';
@@ -151,13 +152,15 @@ async function* cut(output: AsyncIterable<Buffer>, skip: number, length: number)
 export interface FrameRangeEncoderOptions {
   readonly source: FileSource;
   /** Identifies the content of the source and the FFmpeg build. */
-  readonly entity: string;
+  readonly entity: Name;
   readonly encoding: FrameEncoding;
   /** Duration of the source. @default unknown */
   readonly durationSeconds?: number;
   readonly encoder: EncoderOptions;
   readonly extents: ComputedExtents;
   readonly starts: AudioStarts;
+  /** The conversion. */
+  readonly shared: Pick<SharedFile, 'note'>;
 }
 
 /**
@@ -165,14 +168,15 @@ export interface FrameRangeEncoderOptions {
  * are kept until the signal of the stream aborts.
  */
 export function openFrameRangeEncoder(options: FrameRangeEncoderOptions) {
-  const { source, entity, encoding, durationSeconds, encoder, extents, starts } = options;
+  const { source, entity, encoding, durationSeconds, encoder, extents, starts, shared } = options;
   const bytesPerSecond = (source.size ?? 0) / (durationSeconds ?? Number.POSITIVE_INFINITY);
   let opened: { readonly source: FileSource; readonly start: Promise<AudioStart> } | undefined;
 
   const open = (signal: AbortSignal) => {
     const { size, header } = source;
     // The places of lists of segments are kept where they are made.
-    const cached = size === undefined || header ? source : withBlocks({ ...source, size }, extents, signal);
+    const note = (first: number, bytes: Buffer) => shared.note(0, first, bytes);
+    const cached = size === undefined || header ? source : withBlocks({ ...source, size }, extents, signal, note);
     const start = starts.find(entity, cached, encoder, signal);
     start.catch(() => undefined); // Every range awaits it below.
     return { source: cached, start };

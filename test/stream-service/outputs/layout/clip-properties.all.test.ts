@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
+import { nameOf } from '@reelay/source/names';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { KeyedRendition } from '../../../../core/state/keys.ts';
@@ -23,10 +24,13 @@ const load = {
 
 function loadOf(files: readonly SizedFile[], request: Pick<LayoutRequest, 'of' | 'times'>) {
   const tracks = files.map((_, index) => trackOf(String(index))) as unknown as KeyedRendition['tracks'];
-  const found = { tracks } as KeyedRendition;
+  const found = { tracks, resource: {} } as KeyedRendition;
   const openSource: OpenSource = async (_, { formatId }) => files[Number(formatId)] ?? expect.fail('No source');
   const session = { client: '', signal: never } as StreamSession;
-  return createLayoutCaches().load({ id: 'x', found, ...request }, { session, openSource, isForHead: false });
+  return createLayoutCaches().load(
+    { id: nameOf([], 'x'), found, ...request },
+    { session, openSource, isForHead: false },
+  );
 }
 
 const FILES = [['bframes.mp4', 'ladder/aac-128.m4a'], ['bframes.mp4', 'short-indexed.m4a'], ['ladder/both-360.mp4']];

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { nameOf } from '@reelay/source/names';
 import { describe, expect, it } from 'vitest';
 import { NotFound } from '../../../../core/errors/index.ts';
 import type { KeyedRendition } from '../../../../core/state/keys.ts';
@@ -36,12 +37,12 @@ async function load(layOut: LayOut) {
     kinds: { pair: making, part: making, scan: making, list: making, presentation: making },
   });
   const loadOnce = async () => {
-    const found = { tracks: [trackOf('a')] } as unknown as KeyedRendition;
+    const found = { tracks: [trackOf('a')], resource: {} } as unknown as KeyedRendition;
     kept.found ??= new WeakRef(found);
     const openSource: OpenSource = async () => fileSource(Buffer.from(file));
     kept.open ??= new WeakRef(openSource);
     const session = { client: '', signal: new AbortController().signal } as StreamSession;
-    return cache.load({ of: 'pair', id: 'a', found }, { session, openSource, isForHead: false });
+    return cache.load({ of: 'pair', id: nameOf([], 'a'), found }, { session, openSource, isForHead: false });
   };
   return { known: await loadOnce(), again: await loadOnce(), kept };
 }
@@ -66,7 +67,11 @@ describe('createLayoutCaches', () => {
 
   it('reads the headers for GET although HEAD, which does not resolve again, fails in the meantime', async () => {
     const cache = createLayoutCaches();
-    const request = { of: 'pair', id: 'a', found: { tracks: [trackOf('a')] } as unknown as KeyedRendition } as const;
+    const request = {
+      of: 'pair',
+      id: nameOf([], 'a'),
+      found: { tracks: [trackOf('a')], resource: {} } as unknown as KeyedRendition,
+    } as const;
     const session = { client: '', signal: new AbortController().signal } as StreamSession;
     const expired = Promise.withResolvers<never>();
     const head = cache.load(request, { session, openSource: () => expired.promise, isForHead: true });

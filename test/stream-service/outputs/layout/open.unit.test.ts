@@ -1,3 +1,4 @@
+import { nameOf } from '@reelay/source/names';
 import { expect, it } from 'vitest';
 import { UnsupportedMp4 } from '../../../../packages/seekable-media/src/isobmff/boxes.ts';
 import { LayoutBuilder } from '../../../../packages/seekable-media/src/virtual-mp4/layout.ts';
@@ -23,7 +24,11 @@ it.each([
   const plan = planOutput({ key: 'key', resource, rendition, tracks: [video, english] }, { route: 'Media', ...query });
   const builder = new LayoutBuilder();
   builder.addOwn(Buffer.alloc(100));
-  const known: KnownLayout = { layout: builder.build([]), etag: '"a"', fits: (_, file): file is never => !file };
+  const known: KnownLayout = {
+    layout: builder.build([]),
+    name: nameOf([], 'a'),
+    fits: (_, file): file is never => !file,
+  };
   const recorded: number[] = [];
   const dependencies = {
     layouts: { load: async () => known },

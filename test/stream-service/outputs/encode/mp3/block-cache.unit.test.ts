@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { buffer } from 'node:stream/consumers';
 import type { FileSource } from '@reelay/source';
+import { nameOf } from '@reelay/source/names';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createComputedExtents } from '../../../../../stream-service/outputs/computed-extents.ts';
 import { withBlocks } from '../../../../../stream-service/outputs/encode/frames/block-cache.ts';
@@ -135,7 +136,7 @@ it('keeps 8 MiB of extents that nothing has used for 30 seconds', () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const extents = createComputedExtents();
-  const names = Array.from({ length: 12 }, (_, index) => `${index}`);
+  const names = Array.from({ length: 12 }, (_, index) => nameOf([], 'extent', index));
   for (const name of names) extents.get(name, 2 ** 20).append(Buffer.alloc(2 ** 20));
   vi.advanceTimersByTime(30_001);
   expect(names.filter((name) => extents.complete(name))).toEqual(names.slice(4));

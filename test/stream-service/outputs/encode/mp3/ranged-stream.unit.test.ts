@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { nameOf } from '@reelay/source/names';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { MP3_FRAME_BYTES } from '../../../../../core/conversions/mp3.ts';
 import { createComputedExtents } from '../../../../../stream-service/outputs/computed-extents.ts';
@@ -11,7 +12,11 @@ import { mp3Encoding, SEGMENT_FRAMES } from '../../../../../stream-service/outpu
 const tag = Buffer.from('a tag');
 const layout = { tagBytes: tag.length, encoding: mp3Encoding(192), frames: 2 * SEGMENT_FRAMES + 4000 };
 
-const units = { extents: createComputedExtents(10_000_000), id: 'entity' };
+function kept() {
+  const extents = createComputedExtents(10_000_000);
+  return { extents, shared: extents.share(nameOf([], 'entity'), () => expect.fail('Nothing was read')) };
+}
+const units = kept();
 
 /** A frame that contains its number. */
 const frame = (number: number) => Buffer.alloc(MP3_FRAME_BYTES, `${number} `);
@@ -69,8 +74,8 @@ function heldEncodings() {
     await promise;
     yield frames(firstFrame, endFrame);
   }
-  const kept = { extents: createComputedExtents(10_000_000), id: 'entity' };
-  const options = { layout, tag, encode, acquire: async () => () => undefined, parallelism: 2, ...kept };
+  const { shared, extents } = kept();
+  const options = { layout, tag, encode, acquire: async () => () => undefined, parallelism: 2, extents, shared };
   const read = () => rangedStream(tag.length, tag.length + MP3_FRAME_BYTES - 1, options);
   return { begun, read };
 }
