@@ -143,7 +143,7 @@ export function createComputedExtents(maxBytes = 1.5 * memoryShares().placeBytes
   };
 }
 
-/** Of one version: another stream may have found that meanwhile. */
+/** Notes that two readings are of one version, which a concurrent stream may have noted before. */
 function join(other: Reading, one: Reading): void {
   if (other === one) return;
   for (const [source, sample] of other.samples) if (!one.samples.has(source)) one.samples.set(source, sample);
@@ -151,7 +151,7 @@ function join(other: Reading, one: Reading): void {
   other.same = one;
 }
 
-/** Of those that are of the same version, the one that stands for all. */
+/** The reading that represents all those of its version. */
 function latestOf(reading: Reading): Reading {
   if (!reading.same) return reading;
   reading.same = latestOf(reading.same);

@@ -102,14 +102,21 @@ describe('readHlsPlaylist', () => {
 describe('isSameMedia', () => {
   const vod = (...seconds: number[]) =>
     timelineOf([...seconds.flatMap((s) => [`#EXTINF:${s},`, 'a']), '#EXT-X-ENDLIST']);
+  const named = (...uris: string[]) => timelineOf([...uris.flatMap((uri) => ['#EXTINF:1,', uri]), '#EXT-X-ENDLIST']);
   it.each([
     [vod(1, 2), vod(1, 2), true],
     [vod(1, 2), vod(1.05, 2), true],
     [vod(1, 2), vod(1), false],
     [vod(1, 2), vod(1, 3), false],
     [vod(1), timelineOf(['#EXTINF:1,', 'a']), false],
+    [named('1.ts?a', '2.ts'), named('../b/1.ts', 'https://c.example/2.ts'), true],
+    [named('1.ts', '2.ts'), named('a.ts', 'b.ts'), true],
+    [named('1.ts', '2.ts', '3.ts'), named('2.ts', '3.ts', '4.ts'), false],
+    [vod(1), timelineOf(['#EXTINF:1,', '#EXT-X-BYTERANGE:9@0', 'a', '#EXT-X-ENDLIST']), false],
+    [vod(1), timelineOf(['#EXT-X-GAP', '#EXTINF:1,', 'a', '#EXT-X-ENDLIST']), false],
+    [vod(1), timelineOf(['#EXT-X-MAP:URI="b"', '#EXTINF:1,', 'a', '#EXT-X-ENDLIST']), false],
     [timelineOf(['#EXTINF:1,', 'a']), vod(1, 2), true],
-  ])('compares durations of complete lists (case %#)', (before, after, same) =>
+  ])('compares what complete lists say (case %#)', (before, after, same) =>
     expect(isSameMedia(before, after)).toBe(same),
   );
 });

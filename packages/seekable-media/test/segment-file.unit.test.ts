@@ -329,6 +329,21 @@ describe('segments of MPEG-TS and packed audio', () => {
     expect(makeShortPlace(request)).toEqual(isShort ? makePlace(request) : undefined);
   });
 
+  it.each([
+    [0.2, true],
+    [2, false],
+    [2 ** 33 / 90_000, true],
+  ])(
+    'begin within 0.25 s of the time that the table says, by a clock that begins again: %f s later',
+    (seconds, isSame) => {
+      const segment = tsSegment(27, H264_PICTURE, H264_PICTURE);
+      const request = onePlace('mpegts', inspect(segment), segment);
+      const later = { ...request, sourceTime: (request.sourceTime ?? Number.NaN) + seconds * request.timescale };
+      if (isSame) expect(makePlace(later).equals(makePlace(request))).toBe(true);
+      else expect(() => makePlace(later)).toThrow('begins at another time');
+    },
+  );
+
   it('are read on until their first picture is there', () => {
     expect(inspect(tables, false)).toEqual({ neededBytes: tables.length * 4 });
   });

@@ -11,7 +11,7 @@ export type Name = string & { readonly [isName]: true };
 
 /** A version of a track: what its bytes follow from. */
 export interface SourceVersion {
-  /** All that selects its bytes; with an `id`, which stands for that at any URL, nothing else counts. */
+  /** The request that selects its bytes. A track with an `id` is identified by it alone, because its URL changes when it is renewed. */
   readonly track: Pick<SourceTrack, 'id' | 'url'> &
     Partial<Pick<SourceTrack, 'headers' | 'cookies' | 'egress' | 'overrides' | 'fragments' | 'fragmentBaseUrl'>>;
   /**

@@ -14,7 +14,7 @@ export interface PlannedLayout extends PlannedOutput {
   readonly kind: 'layout';
   /** Its sources are the tracks: the first has the video, if there is one. */
   readonly found: KeyedRendition;
-  /** Of the layout, whatever version its sources have. */
+  /** Name of the layout, for any version of its sources. */
   readonly id: Name;
 }
 

@@ -21,7 +21,7 @@ import type { FilePart } from './plan.ts';
 /** What is laid out, and how. */
 export interface LayoutRequest extends Omit<FilePart, 'of' | 'instead'> {
   readonly of: FilePart['of'] | 'presentation';
-  /** Of the layout, whatever version its sources have. */
+  /** Name of the layout, for any version of its sources. */
   readonly id: Name;
   /** Its sources are the tracks. */
   readonly found: KeyedRendition;

@@ -253,6 +253,22 @@ describe('a complete list of fragmented MP4', () => {
     expect(headers['content-length']).toBe(String(body.length));
     expect(headers.etag).not.toBe(whole.headers.etag);
   });
+
+  it('is sent although servers of its source give the same segment other ETags, from its second table on', async () => {
+    let answers = 0;
+    for (const index of [0, 1, 2, 3, 4]) {
+      const bytes = read(`both${index}.m4s`);
+      handlers.set(`both${index}.m4s`, (request, response) => {
+        answers += 1;
+        createFaultHandler({ bytes, etag: `"${answers}"` })(request, response);
+      });
+    }
+    const url = await serveBoth();
+    await expect(sendRequest(url)).rejects.toThrow();
+    const { body, headers } = await sendRequest(url);
+    expect(headers['content-length']).toBe(String(body.length));
+    await site.expectPackets(body, 'both.m3u8');
+  });
 });
 
 describe('separate lists of video and audio', () => {

@@ -7,7 +7,6 @@ import { versionOf } from '../../../stream-service/source/open-source.ts';
 import { sourceFiles } from '../../structure/import-graph.ts';
 import { resourceWith, trackAt } from './upstream.ts';
 
-/** Every pair of values, and each with itself once. */
 const expectUnequal = (names: readonly string[]) =>
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
 

@@ -41,9 +41,9 @@ export interface TableRequest extends ListRequest {
 /** A list with its table. */
 export interface ListedFile {
   readonly table: SegmentTable;
-  /** Of the list with its table, in this version of every segment: the same in every process. */
+  /** Name of the list in the version of its table: the same in every process. */
   readonly name: Name;
-  /** Of a segment, by its index. */
+  /** Version of the segment with an index, as the table has it. */
   readonly versionOf: (index: number) => SegmentVersion;
   readonly segments: readonly Segment[];
   readonly fetch: SegmentFetch;
@@ -211,7 +211,7 @@ async function loadList(request: TableRequest, onChange: (error: UpstreamError) 
 
 /** What stands before a table. */
 interface RecordHead extends Partial<PackedVersions> {
-  /** Of the list. */
+  /** Digest of the list. */
   readonly digest: string;
   /** As in `Change`. */
   readonly nonce: string | undefined;

@@ -25,9 +25,9 @@ export class SegmentChanged extends UpstreamError {
 
 /** What distinguishes a segment from others of its size: digests of so many characters. */
 export interface SegmentVersion {
-  /** Of its first bytes. Absent: they were not read. */
+  /** Digest of the first bytes. Absent: they were not read. */
   readonly head?: string | undefined;
-  /** Of the strong ETag of its file; of Last-Modified, where it is a part of one. Absent: the source gives it none. */
+  /** Digest of the strong ETag, of a byte range also of Last-Modified. Absent: the source states none. */
   readonly etag?: string | undefined;
 }
 export const VERSION_CHARACTERS = 8;
@@ -188,6 +188,8 @@ export function createSegmentFetch(request: ListRequest, list: OpenList): Segmen
 }
 
 const SAMPLE_BYTES = 2048;
+/** Bytes of the samples of a segment. */
+export const MAX_SAMPLED_BYTES = 2 * SAMPLE_BYTES;
 
 const sampleOffsets = (bytes: number): readonly number[] =>
   [bytes / 2, bytes - SAMPLE_BYTES].map((offset) => Math.max(0, Math.floor(offset)));

@@ -17,7 +17,7 @@ import { MAKE_PLACE } from '../parsing.ts';
 import type { FileSource } from '../source.ts';
 import type { TrackFile } from '../track.ts';
 import { createListedFiles, type ListedFile, type TableRequest } from './listed-files.ts';
-import { type KnownSegment, type Samples, SegmentChanged } from './segment-fetch.ts';
+import { type KnownSegment, MAX_SAMPLED_BYTES, type Samples, SegmentChanged } from './segment-fetch.ts';
 
 /** How a file is wanted. */
 export interface FileWish {
@@ -56,7 +56,7 @@ const PROBES_PER_HOST = 8;
 export function createSegmentFiles(placeBytes: number, probesPerHost = PROBES_PER_HOST): SegmentFiles {
   const listed = createListedFiles(probesPerHost);
   const memory = createSemaphore({ permits: placeBytes, maxPerClient: Math.ceil(placeBytes / 2) });
-  const kept = { ...PLACES, weightOf: ({ bytes }: Place) => bytes.buffer.byteLength };
+  const kept = { ...PLACES, weightOf: ({ bytes }: Place) => bytes.buffer.byteLength + MAX_SAMPLED_BYTES };
   const places = createCache<Name, Place>({ ...kept, maxWeight: placeBytes });
   /** Those behind which a stream has gone on: other streams may want them, its own client does not. */
   const passed = createCache<Name, Place>({
