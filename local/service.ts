@@ -97,6 +97,8 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
     const version = `v${packageFile.version}`;
     const metrics = await openMetrics(settings, { version, log: plainLog, shutdown });
     const log = metrics.countLog(plainLog);
+    if (process.geteuid?.() === 0)
+      log.warn('The service runs as root: run it as a user that owns nothing else (docs/operating-one-machine.md)');
     const state = openState(settings, log, shutdown);
     const egress = shutdown.own(createEgress({ ...settings, allow: settings.egressAllow, lookup, log }));
     const tools = shutdown.own(createLocalTools({ ...options, log, ytDlpDir: prebuilt?.ytDlpDir, state, egress }));

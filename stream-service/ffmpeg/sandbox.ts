@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, realpathSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { ownTurn } from '@reelay/concurrency';
-import { missingFrom, type Sandbox, syscallFilter } from '@reelay/yt-dlp-worker';
+import { missingFrom, neededCapabilities, type Sandbox, syscallFilter } from '@reelay/yt-dlp-worker';
 import { memoryShares } from '../../core/config/index.ts';
 import { UpstreamError } from '../../core/errors/index.ts';
 import type { Log } from '../../core/log/index.ts';
@@ -14,7 +14,8 @@ const PERL = ['/usr/bin/perl', '/bin/perl'].find((path) => process.platform === 
  * Limits and confines itself, and becomes the program behind `--`; without one, it prints the version of Landlock. It fails
  * where a part that an option asks for is missing.
  *
- * prctl=NUMBER prlimit=NUMBER   of these system calls
+ * prctl=NUMBER prlimit=NUMBER capset=NUMBER   of these system calls
+ * capabilities=MASK             those that are kept
  * limit=KIND,VALUE              setrlimit(2)
  * path=RIGHTS,PATH              what may be read and executed; without any, all of it
  * port=PORT                     of TCP, where Landlock has ports (4); without any, none
@@ -36,9 +37,16 @@ sub call {
   $result >= 0 or die "$name: $!\\n";
   return $result;
 }
-my ($DEATH_SIGNAL, $NO_NEW_PRIVILEGES, $SECCOMP) = (1, 38, 22);
+my ($DEATH_SIGNAL, $NO_NEW_PRIVILEGES, $SECCOMP, $DROP) = (1, 38, 22, 24);
 call('PR_SET_PDEATHSIG', syscall($number{prctl}, $DEATH_SIGNAL, 9, 0, 0, 0));
 call('PR_SET_NO_NEW_PRIVS', syscall($number{prctl}, $NO_NEW_PRIVILEGES, 1, 0, 0, 0));
+my $kept = $number{capabilities};
+for my $each (0 .. 63) {
+  $kept >> $each & 1 or syscall($number{prctl}, $DROP, $each, 0, 0, 0) == 0 or last;
+}
+my ($header, $held) = (pack('LL', 0x20080522, 0), pack 'L6', $kept, $kept, (0) x 4);
+my $result = syscall $number{capset}, $header, $held;
+call('capset', $result) if $> == 0;
 for (@limits) {
   my ($kind, $value) = map { $_ + 0 } split /,/;
   my $before = pack 'QQ', 0, 0;
@@ -78,10 +86,10 @@ if (@ARGV) { exec { $ARGV[0] } @ARGV or die "$ARGV[0]: $!\\n" }
 print $version;
 `;
 
-/** Numbers of system calls: prctl and prlimit64. */
-const NUMBERS: Readonly<Partial<Record<NodeJS.Architecture, readonly [number, number]>>> = {
-  x64: [157, 302],
-  arm64: [167, 261],
+/** Numbers of system calls. */
+const NUMBERS: Readonly<Partial<Record<NodeJS.Architecture, readonly string[]>>> = {
+  x64: ['prctl=157', 'prlimit=302', 'capset=126'],
+  arm64: ['prctl=167', 'prlimit=261', 'capset=91'],
 };
 /** Rights of linux/landlock.h. */
 const READ_FILE = 1 << 2;
@@ -117,8 +125,8 @@ const checks = new Map<string, Promise<void>>();
 
 /**
  * The command that runs a program in a sandbox and under limits of the operating system: memory, processor time, open
- * files, no files written, no core dumps. It is killed when this process ends, and gains no privileges. The program alone where the
- * system has none of it, and where its path is not absolute.
+ * files, no files written, no core dumps, no capabilities. It is killed when this process ends, and gains no privileges. The program
+ * alone where the system has none of it, and where its path is not absolute.
  *
  * The number of processes is not limited: the kernel counts those of the whole user. The filter of system calls permits one.
  * @param ports of TCP that it may connect to, where the kernel restricts them
@@ -172,11 +180,12 @@ async function starts([program = '', ...args]: readonly string[]): Promise<boole
 function* launchesOf(path: string): Generator<Launch, undefined> {
   const numbers = NUMBERS[process.arch];
   if (PERL && numbers && isAbsolute(path) && existsSync(path)) {
-    const [prctl, prlimit] = numbers;
-    const common = [PERL, '-e', LAUNCHER, '--', `prctl=${prctl}`, `prlimit=${prlimit}`, ...limitOptions()];
+    const program = realpathSync(path);
+    const kept = `capabilities=${neededCapabilities([path, program])}`;
+    const common = [PERL, '-e', LAUNCHER, '--', ...numbers, kept, ...limitOptions()];
     const filter = `filter=${syscallFilter('ffmpeg', process.arch)?.toString('hex')}`;
     const paths = [
-      ...[...LIBRARIES, realpathSync(path)].map((readable) => `path=${EXECUTE},${readable}`),
+      ...[...LIBRARIES, program].map((readable) => `path=${EXECUTE},${readable}`),
       ...FILES.map((file) => `path=${READ_FILE},${file}`),
     ];
     for (const parts of [[...paths, filter], [filter], paths, []]) {

@@ -105,6 +105,7 @@ describe('npm start', () => {
     await rm(join(folder, '.env'));
     const said = service.lines.map((line) => line.split('\u001b[K').at(-1)?.trimEnd() ?? '');
     expect(said).toContain('Warning: Variables in .env are not settings (names: POTR)');
+    expect(said.filter((line) => /runs as root/.test(line))).toHaveLength(process.geteuid?.() === 0 ? 1 : 0);
     expect(said.at(-1)).toMatch(/^yt-dlp cannot be installed/);
     expect(said.filter((line) => line.startsWith('{'))).toEqual([]);
   });

@@ -53,6 +53,7 @@ const DONE = [
   'write a temporary file',
   'write into the cache',
   'execute the JavaScript runtime',
+  'run an event loop',
   'connect to the proxy',
   'leave processes behind',
 ];

@@ -6,6 +6,7 @@ export {
   isStopped,
   killWhenStopped,
   missingFrom,
+  neededCapabilities,
   type Sandbox,
   syscallFilter,
 } from './process/index.ts';

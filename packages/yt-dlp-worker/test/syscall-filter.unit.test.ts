@@ -11,7 +11,7 @@ function evaluate(filter: Buffer, audit: number, number: number, args: readonly 
   const data = Buffer.alloc(64);
   data.writeUInt32LE(number, 0);
   data.writeUInt32LE(audit, 4);
-  for (const [index, arg] of args.entries()) data.writeUInt32LE(arg, 16 + 8 * index);
+  for (const [index, arg] of args.entries()) data.writeBigUInt64LE(BigInt(arg), 16 + 8 * index);
   let accumulator = 0;
   for (let at = 0; ; at += 8) {
     const [code, ifTrue, ifFalse, value] = [
@@ -33,7 +33,8 @@ function evaluate(filter: Buffer, audit: number, number: number, args: readonly 
 
 const [THREAD, FORK, IN_USER_NAMESPACE] = [0x3d0f00, 17, 0x10000000];
 const [UNIX, INET, NETLINK, INET6] = [1, 2, 16, 10];
-const [STREAM, DATAGRAM, NON_BLOCKING] = [1, 2, 0o4000];
+const [STREAM, DATAGRAM, SEQUENCED_PACKET, NON_BLOCKING] = [1, 2, 5, 0o4000];
+const [DEVICE, FILE] = [0o020600, 0o100600];
 
 /** Numbers of calls on x86-64 and on ARM64. */
 const CALLS = {
@@ -44,7 +45,10 @@ const CALLS = {
   tgkill: [234, 131],
   clone: [56, 220],
   socket: [41, 198],
+  socketpair: [53, 199],
   sendto: [44, 206],
+  mknod: [133, 33],
+  mknodat: [259, 33],
   listen: [50, 201],
   accept4: [288, 242],
   bind: [49, 200],
@@ -127,7 +131,15 @@ describe.each([
     ['a socket in the file system', 'socket', [UNIX, STREAM, 0], EPERM, EPERM],
     ['a socket to the kernel', 'socket', [NETLINK, STREAM, 0], EPERM, EPERM],
     ['sending', 'sendto', [3, 0, 0, 0x4000], ALLOWED, ALLOWED],
-    ['connecting by sending', 'sendto', [3, 0, 0, 0x20000000], EPERM, EPERM],
+    ['connecting by sending', 'sendto', [3, 0, 0, 0x20000000, 8], EPERM, EPERM],
+    ['sending to an address', 'sendto', [3, 0, 0, 0, 2 ** 32], EPERM, EPERM],
+    ['a pair of streams', 'socketpair', [UNIX, STREAM | NON_BLOCKING], ALLOWED, ALLOWED],
+    ['a pair for datagrams', 'socketpair', [UNIX, DATAGRAM | NON_BLOCKING], EPERM, EPERM],
+    ['a pair for packets', 'socketpair', [UNIX, SEQUENCED_PACKET], EPERM, EPERM],
+    ['a device', 'mknodat', [3, 0, DEVICE], EPERM, EPERM],
+    ['a device in the older form', 'mknod', [0, DEVICE, DEVICE], EPERM, EPERM],
+    ['a file without opening it', 'mknodat', [3, 0, FILE], ALLOWED, ALLOWED],
+    ['a file by its mode alone', 'mknodat', [3, 0, 0o600], ALLOWED, ALLOWED],
   ] as const)('decides on %s', (_, call, args, forYtDlp, forFfmpeg) => {
     expect([decide('yt-dlp', call, args), decide('ffmpeg', call, args)]).toEqual([forYtDlp, forFfmpeg]);
   });

@@ -24,6 +24,8 @@ def main(service, state, port, otherPort, socketPath):
         'connect elsewhere while sending': lambda: socket.socket().sendto(b'x', socket.MSG_FASTOPEN, ('127.0.0.1', otherPort)),
         'connect to a socket in the file system': lambda: socket.socket(socket.AF_UNIX).connect(socketPath),
         'send a datagram': lambda: socket.socket(type=socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', otherPort)),
+        'have a pair of datagram sockets': lambda: socket.socketpair(type=socket.SOCK_DGRAM),
+        'hold a capability': hold_capability,
         'listen': lambda: socket.socket().listen(),
         'bind': lambda: socket.socket().bind(('127.0.0.1', 0)),
         'read a file of the system': lambda: open('/etc/passwd').read(),
@@ -76,6 +78,16 @@ def outcome(attempt):
 def connect(port, protocol=0):
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, protocol) as client:
         client.connect(('127.0.0.1', port))
+
+
+def hold_capability():
+    libc = ctypes.CDLL(None)
+    held = (ctypes.c_uint32 * 6)()
+    libc.capget((ctypes.c_uint32 * 2)(0x20080522, 0), held)  # linux/capability.h
+    # An ordinary user cannot change the bounding set (PR_CAPBSET_READ).
+    bounding = [libc.prctl(23, each) == 1 for each in range(32) if os.getuid() == 0]
+    if not any([*held, *bounding]):
+        raise PermissionError(errno.EPERM, 'none')
 
 
 def call(function):

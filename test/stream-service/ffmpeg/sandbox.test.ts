@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, realpathSync } from 'node:fs';
-import { chmod, chown, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
@@ -80,5 +80,14 @@ describe.runIf(process.platform === 'linux' && existsSync(PYTHON))('the sandbox 
     expect([await readFile(state, 'utf8'), mode & 0o777, mtimeMs > 10_000]).toEqual(['secret', 0o600, true]);
     expect((await readdir(folder)).sort()).toEqual(['server.sock', 'state.db']);
     expect(getPriority(service)).toBe(getPriority());
+  });
+
+  it('is as strict for a program in the home folder of another user, as root', async ({ skip }) => {
+    skip(!isRoot, 'the tests do not run as root');
+    const home = await temporaryFolder();
+    const path = join(home, 'ffmpeg');
+    await symlink(ffmpeg.path, path);
+    await chown(home, NOBODY, NOBODY);
+    expect(await checkSandbox(path)).toEqual(await checkSandbox(ffmpeg.path));
   });
 });

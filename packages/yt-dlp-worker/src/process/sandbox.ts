@@ -1,3 +1,6 @@
+import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
+
 /** What confines a process on Linux. */
 export interface Sandbox {
   /** Version of the interface of Landlock: 0 without it. */
@@ -6,6 +9,22 @@ export interface Sandbox {
   readonly seccomp: boolean;
   /** Whether Landlock keeps it from files: not from a program with libraries of its own. @default true */
   readonly hasFiles?: boolean;
+}
+
+/** CAP_DAC_READ_SEARCH of linux/capability.h, as a mask. */
+const READ_SEARCH = 1 << 2;
+
+/**
+ * The capabilities without which root cannot read these files, as a mask: one where a folder is for another user alone, such as
+ * the home folder of who has installed the service. Landlock still restricts what is read.
+ */
+export const neededCapabilities = (files: readonly string[]): number =>
+  process.geteuid?.() === 0 && files.some((file) => isClosed(dirname(file))) ? READ_SEARCH : 0;
+
+function isClosed(folder: string): boolean {
+  const stats = statSync(folder, { throwIfNoEntry: false });
+  if (stats && (stats.mode & (stats.uid === 0 ? 0o100 : 0o001)) === 0) return true;
+  return folder !== dirname(folder) && isClosed(dirname(folder));
 }
 
 /** Versions of the interface that restrict ports, and signals to other processes. */

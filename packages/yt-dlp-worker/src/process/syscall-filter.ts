@@ -20,6 +20,7 @@ const DENIED: Syscalls = {
   ioprio_set: [251, 30],
   migrate_pages: [256, 238],
   move_pages: [279, 239],
+  mknod: [133, undefined],
   // Landlock does not restrict these calls on files, or not before Linux 6.2.
   chmod: [90, undefined],
   fchmod: [91, 52],
@@ -119,7 +120,9 @@ const EXAMINED = {
   prlimit64: [302, 261],
   fcntl: [72, 25],
   ioctl: [16, 29],
+  mknodat: [259, 33],
   socket: [41, 198],
+  socketpair: [53, 199],
   sendto: [44, 206],
   sendmsg: [46, 211],
   sendmmsg: [307, 269],
@@ -143,6 +146,9 @@ const CLONE_NAMESPACES = 0x7e020000;
 const FCNTL_DENIED = [8, 10, 15];
 /** The others write into a terminal: TIOCSTI, TIOCLINUX. */
 const IOCTL_DENIED = [0x8901, 0x8902, 0x5412, 0x541c];
+/** S_IFMT and S_IFREG of a mode; 0 is a regular file, too. */
+const FILE_TYPE = 0o170000;
+const REGULAR_FILE = 0o100000;
 const AF_INET = 2;
 const AF_INET6 = 10;
 const SOCK_STREAM = 1;
@@ -165,8 +171,13 @@ const ALLOW: Instruction = [0x06, 0, 0, 0x7fff0000];
 const fail = (errno: number): Instruction => [0x06, 0, 0, 0x00050000 | errno];
 const failIf = (values: readonly number[], errno: number): Instruction[] =>
   values.flatMap((value) => [skipUnless(EQUAL, value, 1), fail(errno)]);
+/** Allows these values of the last one that was loaded, and no others. */
+const allowOnly = (...values: readonly number[]): Instruction[] => [
+  ...values.flatMap((value) => [skipUnless(EQUAL, value, 1), ALLOW]),
+  fail(EPERM),
+];
 /** Process 0 is the calling one, or its group. Process ids are an `int`: the lower half is all of the argument. */
-const OWN_PROCESS: readonly Instruction[] = [load(argument(0)), skipUnless(EQUAL, 0, 1), ALLOW, fail(EPERM)];
+const OWN_PROCESS: readonly Instruction[] = [load(argument(0)), ...allowOnly(0)];
 
 /**
  * A filter of system calls as the kernel takes it (seccomp(2)): sockets for TCP alone and no server, no other process, no
@@ -205,9 +216,12 @@ export function syscallFilter(program: FilteredProgram, architecture: NodeJS.Arc
       fail(EPERM),
       ALLOW,
     ),
+    ...when(EXAMINED.mknodat, load(argument(2)), and(FILE_TYPE), ...allowOnly(0, REGULAR_FILE)),
     ...when(EXAMINED.socket, ...SOCKET),
-    // `send` has its flags in the fourth argument, sendmsg(2) in the third.
-    ...when(EXAMINED.sendto, load(argument(3)), skipUnless(ANY_BIT, MSG_FASTOPEN, 1), fail(EPERM), ALLOW),
+    // Datagrams could be sent to any socket in the file system, which Landlock does not restrict.
+    ...when(EXAMINED.socketpair, load(argument(1)), and(SOCKET_TYPE), ...allowOnly(SOCK_STREAM)),
+    // No address: `send` of the C library is a `sendto` without one. That of sendmsg(2) is in memory, which a filter does not read.
+    ...when(EXAMINED.sendto, load(argument(4)), skipUnless(EQUAL, 0, 3), load(argument(4) + 4), ...allowOnly(0)),
     ...when(EXAMINED.sendmsg, load(argument(2)), skipUnless(ANY_BIT, MSG_FASTOPEN, 1), fail(EPERM), ALLOW),
     ...when(EXAMINED.sendmmsg, load(argument(3)), skipUnless(ANY_BIT, MSG_FASTOPEN, 1), fail(EPERM), ALLOW),
     ALLOW,

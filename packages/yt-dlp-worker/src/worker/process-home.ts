@@ -1,8 +1,8 @@
 import { copyFile, mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { PLUGIN_DIR } from '@reelay/tools-layer';
-import { syscallFilter } from '../process/index.ts';
+import { neededCapabilities, syscallFilter } from '../process/index.ts';
 
 /** Cookies and arguments of the operator, for every extraction. */
 export interface OperatorOptions {
@@ -20,6 +20,8 @@ export interface OperatorOptions {
 
 export interface ProcessHomeOptions {
   readonly operator: OperatorOptions;
+  /** The command of yt-dlp. */
+  readonly command?: readonly string[];
   /** The plugin folder that yt-dlp loads first. */
   readonly ownPlugins: string;
   /** Folder of temporary files and of the cache of yt-dlp. Created if necessary. */
@@ -83,7 +85,7 @@ const PROVIDER_PORT = 4416;
 
 /** Writes `sandbox.json`, which `_reelay_sandbox.py` reads. */
 async function writeSandbox(home: string, options: ProcessHomeOptions): Promise<void> {
-  const { operator, temporaryDir, proxy = '', limits } = options;
+  const { operator, command = [], ownPlugins, temporaryDir, proxy = '', limits } = options;
   const { pluginDirs = [], extractorArgs = [] } = operator;
   await mkdir(temporaryDir, { recursive: true });
   const servers = extractorArgs.flatMap((text) => text.match(/https?:\/\/[^\s;,]+/g) ?? []);
@@ -93,6 +95,7 @@ async function writeSandbox(home: string, options: ProcessHomeOptions): Promise<
     programs: [runtime, join(dirname(dirname(runtime)), 'lib')],
     readable: [home, ...pluginDirs],
     temporary: temporaryDir,
+    capabilities: neededCapabilities([runtime, ...[...command, ownPlugins, ...pluginDirs].filter(isAbsolute)]),
     ports: [...[...servers, proxy].flatMap(portOf), ...(pluginDirs.length > 0 ? [PROVIDER_PORT] : [])],
     limits,
     filter: syscallFilter('yt-dlp', process.arch)?.toString('base64') ?? '',

@@ -57,6 +57,7 @@ async function runIn(home: string, request: Omit<WorkerRequest, 'id'>, options: 
   const { ytDlp, signal, memoryBytes } = options;
   const { flags, env } = await prepareHome(home, {
     operator: options,
+    command: ytDlp.command,
     ownPlugins: options.sandboxPlugin,
     temporaryDir: home,
     proxy: request.proxy,

@@ -128,6 +128,7 @@ async function spawnWorker(options: WorkerOptions, directory: string): Promise<C
   await mkdir(home);
   const { flags, env } = await prepareHome(home, {
     operator: options,
+    command: options.ytDlp.command,
     ownPlugins: PLUGIN_DIR,
     temporaryDir: join(directory, 'tmp'),
   });

@@ -14,13 +14,16 @@ import sys
 import tempfile
 
 PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2  # linux/prctl.h, linux/seccomp.h
-PR_SET_NO_NEW_PRIVS = 38
+PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 24, 38
+CAPABILITY_VERSION = 0x20080522  # linux/capability.h
 # The same numbers on every processor.
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 CREATE_RULESET_VERSION = 1
 RULE_PATH_BENEATH, RULE_NET_PORT = 1, 2
 # Rights of linux/landlock.h. Those of files: execute, write_file, read_file, truncate, ioctl_dev.
 EXECUTE, READ_FILE, READ_DIR = 1 << 0, 1 << 2, 1 << 3
+# write_file, remove_dir, remove_file, make_dir, make_reg, make_sym, truncate. No devices, sockets and named pipes.
+CHANGE = 1 << 1 | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 12 | 1 << 14
 OF_FILES = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15
 # All that a version of the interface knows: 1 has 13 rights, 2 adds refer, 3 truncate, 5 ioctl_dev.
 RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}
@@ -46,6 +49,7 @@ class Sandbox:
         self.readable = permitted['readable']
         self.temporary = permitted['temporary']
         self.ports = permitted['ports']
+        self.capabilities = permitted['capabilities']
         self.filter = base64.b64decode(permitted['filter'])
 
     def confine(self, folder, *ports):
@@ -58,6 +62,7 @@ class Sandbox:
             os.environ['TMPDIR'] = tempfile.tempdir = folder
         if not sys.platform.startswith('linux') or _prctl(PR_SET_NO_NEW_PRIVS, 1) != 0:
             return
+        _drop_capabilities(self.capabilities)
         version = landlock_version()
         if version:
             self._restrict_access(version, folder, [*self.ports, *ports])
@@ -76,7 +81,7 @@ class Sandbox:
                 _permit_path(ruleset, path, READ_FILE | READ_DIR)
             # A file that it has written is no program of its own, although the loader and interpreters may read it.
             for path in ('/dev/null', *filter(None, [folder])):
-                _permit_path(ruleset, path, rights & ~EXECUTE)
+                _permit_path(ruleset, path, rights & (READ_FILE | READ_DIR | CHANGE))
             for port in ports if net else ():
                 _syscall(ADD_RULE, ruleset, RULE_NET_PORT, ctypes.byref(_NetPort(CONNECT_TCP, port)), 0)
             _syscall(RESTRICT_SELF, ruleset, 0)
@@ -121,6 +126,19 @@ def _permit_path(ruleset, path, rights):
         _syscall(ADD_RULE, ruleset, RULE_PATH_BENEATH, ctypes.byref(_PathBeneath(rights, fd)), 0)
     finally:
         os.close(fd)
+
+
+def _drop_capabilities(kept):
+    """Drops the capabilities of root, and of a user whom the service manager gave some.
+
+    kept: a mask. What root executes gets those of the bounding set, which only a process with CAP_SETPCAP can reduce.
+    """
+    for capability in range(64):
+        if not kept >> capability & 1 and _prctl(PR_CAPBSET_DROP, capability) != 0:
+            break
+    held = (ctypes.c_uint32 * 6)(kept, kept)  # effective, permitted, inheritable, and the same of the numbers from 32 on
+    if _libc().capset((ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0), held) != 0 and os.geteuid() == 0:
+        raise OSError(ctypes.get_errno(), 'Capabilities were not dropped')
 
 
 def _set_filter(instructions):

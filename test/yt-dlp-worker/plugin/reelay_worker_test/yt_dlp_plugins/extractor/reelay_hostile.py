@@ -1,4 +1,5 @@
 """Test extractor: tries what a process of yt-dlp must not do, and reports what came of each attempt."""
+import asyncio
 import ctypes
 import errno
 import fcntl
@@ -6,9 +7,11 @@ import gc
 import json
 import os
 import platform
+import re
 import resource
 import signal
 import socket
+import stat
 import subprocess
 import tempfile
 import time
@@ -46,6 +49,8 @@ class ReelayHostileIE(InfoExtractor):
         yield 'write a temporary file', lambda: write(os.path.join(tempfile.mkdtemp(), 'file'))
         yield 'read what an earlier link has cached', lambda: check(self.cache.load('hostile', 'name') is None)
         yield 'list the temporary files of other links', lambda: os.listdir(os.path.dirname(tempfile.gettempdir()))
+        yield 'make a device', lambda: os.mknod(os.path.join(tempfile.mkdtemp(), 'null'), stat.S_IFCHR, os.makedev(1, 3))
+        yield 'make a named pipe', lambda: os.mkfifo(os.path.join(tempfile.mkdtemp(), 'pipe'))
         yield 'write into the cache', lambda: self._keep('hostile', 'name', 'value')
         yield 'execute a program of the system', lambda: subprocess.run(['/bin/ls'], check=True)
         yield 'execute what it has written', lambda: execute(runtime)
@@ -56,6 +61,8 @@ class ReelayHostileIE(InfoExtractor):
         yield 'connect elsewhere by Multipath TCP', lambda: connect(server, IPPROTO_MPTCP)
         yield 'connect elsewhere while sending', lambda: connect_while_sending(server)
         yield 'send a datagram', lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', server))
+        yield 'have a pair of datagram sockets', lambda: socket.socketpair(type=socket.SOCK_DGRAM)
+        yield 'run an event loop', lambda: asyncio.run(asyncio.sleep(0))
         yield 'connect to a socket in the file system', lambda: socket.socket(socket.AF_UNIX).connect(socketPath)
         yield 'listen', lambda: socket.create_server(('127.0.0.1', 0))
         yield 'listen without an address', lambda: socket.socket().listen()
@@ -85,6 +92,7 @@ class ReelayHostileIE(InfoExtractor):
         yield 'mount', lambda: system_call(lambda libc: libc.mount(b'none', b'/tmp', b'tmpfs', 0, None))
         yield 'trace', lambda: system_call(lambda libc: libc.ptrace(16, service, 0, 0))
         yield 'gain privileges', lambda: check(read('/proc/self/status').count('NoNewPrivs:\t1') == 1)
+        yield 'hold a capability', lambda: check(has_no_capability())
         yield 'leave processes behind', lambda: leave_processes(runtime, marker)
 
 
@@ -134,6 +142,12 @@ def outcome(attempt):
 def check(is_prevented):
     if is_prevented:
         raise PermissionError(errno.EPERM, 'prevented')
+
+
+def has_no_capability():
+    # An ordinary user cannot change the bounding set.
+    kinds = 'Inh Prm Eff Amb Bnd' if os.geteuid() == 0 else 'Inh Prm Eff Amb'
+    return all(re.search(rf'^Cap{kind}:\t0+$', read('/proc/self/status'), re.MULTILINE) for kind in kinds.split())
 
 
 def read(path):
