@@ -98,8 +98,9 @@ describe.runIf(process.platform === 'linux').each([
 
 describe('a fork of the worker', () => {
   let worker: WorkerProcess;
+  const stderr: string[] = [];
   beforeAll(async () => {
-    worker = await startWorker(options);
+    worker = await startWorker({ ...options, onStderr: (line) => stderr.push(line) });
   });
   afterAll(() => worker.close());
 
@@ -112,6 +113,21 @@ describe('a fork of the worker', () => {
     leaving.abort();
     expect(await victim).toEqual({ ok: false, error: { kind: 'cancelled' } });
     expect(await worker.request(requestOf('/files/clip.mp4'))).toMatchObject({ ok: true, info: { id: 'clip' } });
+  });
+
+  it.each([10, 4000])('writes 60 lines of %i bytes to the log up to a limit, without waiting for it', async (bytes) => {
+    stderr.length = 0;
+    expect(await worker.request(requestOf(`reelay-talker:${bytes}`))).toMatchObject({ ok: true });
+    await until(() => stderr.some((line) => line.endsWith('further lines are left out')));
+    const said = stderr.filter((line) => line.startsWith('talker'));
+    // Within two seconds.
+    expect(said.length).toBeLessThanOrEqual(40);
+    expect(said.join('\n').length).toBeLessThanOrEqual(64 * 1024);
+  });
+
+  it.each(['bytes', 'entries', 'levels', 'removed'])('ends with too many temporary files: %s', async (what) => {
+    const error = { kind: 'too_large', message: 'Too many temporary files' };
+    expect(await worker.request(requestOf(`reelay-keeper:${what}`))).toEqual({ ok: false, error });
   });
 
   it('leaves no temporary file behind', async () => {

@@ -10,9 +10,9 @@ const REQUEST = {
 };
 const failure = (kind: string) => ({ ok: false, error: { kind } });
 
-function createFixture() {
+function createFixture(onLeft?: (name: string) => void) {
   const written: Record<string, unknown>[] = [];
-  const client = createWorkerClient((line) => written.push(JSON.parse(line)));
+  const client = createWorkerClient((line) => written.push(JSON.parse(line)), onLeft);
   /** Answers the request of that place. */
   const answer = (place: number, message: unknown) =>
     client.receive(Buffer.from(`${written[place]?.id} ${JSON.stringify(message)}`));
@@ -35,6 +35,13 @@ describe('createWorkerClient', () => {
     const { receive: take, ready } = createFixture();
     expect(take(Buffer.from('{"ready":true}'))).toBe(true);
     await ready;
+  });
+
+  it('reports a folder that the worker leaves, by a name alone', () => {
+    const left: string[] = [];
+    const { receive: take } = createFixture((name) => left.push(name));
+    expect(['tmpa_1', '../x'].map((name) => take(Buffer.from(JSON.stringify({ left: name }))))).toEqual([true, false]);
+    expect(left).toEqual(['tmpa_1']);
   });
 
   it.each(['', 'Traceback (most recent call last):', '{', 'null', '1', '[]', '{}', '{"ready":false}', '1 {"ok":true}'])(

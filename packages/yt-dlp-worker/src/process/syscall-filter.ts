@@ -115,6 +115,7 @@ const NEW_ALLOWED = { close_range: 436, openat2: 437, faccessat2: 439, epoll_pwa
 
 /** Calls that are allowed by their arguments. */
 const EXAMINED = {
+  prctl: [157, 167],
   clone: [56, 220],
   kill: [62, 129],
   prlimit64: [302, 261],
@@ -142,6 +143,8 @@ const ENOSYS = 38;
 const CLONE_THREAD = 0x00010000;
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
 const CLONE_NAMESPACES = 0x7e020000;
+/** It hides the descriptors of a process from others of its user, which count its files. */
+const PR_SET_DUMPABLE = 4;
 /** They have the kernel send signals to a process: F_SETOWN, F_SETSIG, F_SETOWN_EX; FIOSETOWN, SIOCSPGRP. */
 const FCNTL_DENIED = [8, 10, 15];
 /** The others write into a terminal: TIOCSTI, TIOCLINUX. */
@@ -206,6 +209,7 @@ export function syscallFilter(program: FilteredProgram, architecture: NodeJS.Arc
     fail(ENOSYS),
     ...when(EXAMINED.kill, ...OWN_PROCESS),
     ...when(EXAMINED.prlimit64, ...OWN_PROCESS),
+    ...when(EXAMINED.prctl, load(argument(0)), ...failIf([PR_SET_DUMPABLE], EPERM), ALLOW),
     ...when(EXAMINED.fcntl, load(argument(1)), ...failIf(FCNTL_DENIED, EPERM), ALLOW),
     ...when(EXAMINED.ioctl, load(argument(1)), ...failIf(IOCTL_DENIED, EPERM), ALLOW),
     ...when(

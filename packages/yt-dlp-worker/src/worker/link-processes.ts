@@ -1,11 +1,10 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { abortable, createSemaphore } from '@reelay/concurrency';
 import { parsePythonJson } from '@reelay/seekable-media/values';
 import { hasTimedOut, readFailure } from './failure-report.ts';
 import { writeSandboxPlugin } from './process-home.ts';
 import { type RunResult, runYtDlp } from './run-yt-dlp.ts';
-import { createWorkerDirectory } from './worker-directory.ts';
+import { createWorkerDirectory, removeWorkerDirectory } from './worker-directory.ts';
 import type { WorkerOptions, WorkerProcess } from './worker-process.ts';
 import { MAX_PARSED_BYTES, type WorkerFailure, type WorkerRequest, type WorkerResponse } from './worker-protocol.ts';
 
@@ -26,7 +25,7 @@ export async function startLinkProcesses(options: WorkerOptions): Promise<Worker
     closing.abort();
     closed?.removeEventListener('abort', close);
     await Promise.allSettled(running);
-    await rm(dir, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
+    await removeWorkerDirectory(dir).catch(() => undefined);
     ended.resolve();
   };
   if (closed?.aborted) await close();

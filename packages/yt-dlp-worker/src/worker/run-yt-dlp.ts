@@ -1,7 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { endWithParent, killWhenStopped } from '../process/index.ts';
 import { CONFINED, prepareHome } from './process-home.ts';
+import { removeFolder } from './worker-directory.ts';
 import type { WorkerOptions } from './worker-process.ts';
 import type { WorkerRequest } from './worker-protocol.ts';
 
@@ -49,7 +50,7 @@ export async function runYtDlp(request: Omit<WorkerRequest, 'id'>, options: RunO
   try {
     return await runIn(home, request, options);
   } finally {
-    await rm(home, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
+    await removeFolder(home).catch(() => undefined);
   }
 }
 

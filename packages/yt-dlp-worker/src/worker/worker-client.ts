@@ -35,8 +35,14 @@ const RESPONSE = /^[\da-f-]{36} $/;
 /** The beginning of a successful response. */
 const SUCCESS = '{"ok":true,';
 
-/** @param write sends one line, which includes its line feed */
-export function createWorkerClient(write: (line: string) => void): WorkerClient {
+/**
+ * @param write sends one line, which includes its line feed
+ * @param onLeft called with the name of a folder that the worker leaves to be removed
+ */
+export function createWorkerClient(
+  write: (line: string) => void,
+  onLeft: (name: string) => void = () => undefined,
+): WorkerClient {
   const open = new Map<string, (answer: WorkerResponse) => void>();
   const greeting = Promise.withResolvers<WorkerGreeting>();
   let hasEnded = false;
@@ -75,6 +81,7 @@ export function createWorkerClient(write: (line: string) => void): WorkerClient 
       else {
         const message = parse(line);
         if (message?.ready === true) greeting.resolve(message as unknown as WorkerGreeting);
+        else if (typeof message?.left === 'string' && /^\w+$/.test(message.left)) onLeft(message.left);
         else if (message?.pong !== true) return false;
       }
       unansweredPings = 0;

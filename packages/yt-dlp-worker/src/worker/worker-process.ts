@@ -1,5 +1,5 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { PLUGIN_DIR } from '@reelay/tools-layer';
@@ -7,7 +7,7 @@ import { killWhenStopped, type Sandbox } from '../process/index.ts';
 import type { YtDlp } from '../tools.ts';
 import { type OperatorOptions, prepareHome } from './process-home.ts';
 import { createWorkerClient, readBoundedLines, type WorkerClient } from './worker-client.ts';
-import { createWorkerDirectory } from './worker-directory.ts';
+import { createWorkerDirectory, removeFolder, removeWorkerDirectory } from './worker-directory.ts';
 import type { WorkerRequest, WorkerResponse } from './worker-protocol.ts';
 
 export interface WorkerOptions extends OperatorOptions {
@@ -67,11 +67,15 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
   signal?.throwIfAborted();
   const directory = await createWorkerDirectory();
   const child = await spawnWorker(options, directory).catch(async (error) => {
-    await rm(directory, { recursive: true, force: true });
+    await removeWorkerDirectory(directory);
     throw error;
   });
   killWhenStopped(child);
-  const client = createWorkerClient((line) => child.stdin.write(line));
+  const remove = (removing: Promise<void>) => removing.catch((error) => onStderr(String(error)));
+  const client = createWorkerClient(
+    (line) => child.stdin.write(line),
+    (name) => void remove(removeFolder(join(temporaryDirOf(directory), name))),
+  );
   let lastLine = 'no output';
   listen(child, client, (line) => {
     lastLine = line;
@@ -83,7 +87,7 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
     lastLine = spawnError?.message ?? lastLine;
     client.fail();
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
-    await rm(directory, { recursive: true, force: true, maxRetries: 3 }).catch((error) => onStderr(String(error)));
+    await remove(removeWorkerDirectory(directory));
   });
 
   const close = async () => {
@@ -122,6 +126,8 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
   };
 }
 
+const temporaryDirOf = (directory: string): string => join(directory, 'tmp');
+
 async function spawnWorker(options: WorkerOptions, directory: string): Promise<Child> {
   // Forks read the home folder, and not the temporary files of each other.
   const home = join(directory, 'home');
@@ -130,7 +136,7 @@ async function spawnWorker(options: WorkerOptions, directory: string): Promise<C
     operator: options,
     command: options.ytDlp.command,
     ownPlugins: PLUGIN_DIR,
-    temporaryDir: join(directory, 'tmp'),
+    temporaryDir: temporaryDirOf(directory),
   });
   options.signal?.throwIfAborted();
   const [program, ...before] = options.ytDlp.command;

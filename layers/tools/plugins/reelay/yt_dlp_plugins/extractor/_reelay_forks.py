@@ -10,6 +10,7 @@ import json
 import os
 import select
 import signal
+import stat
 import tempfile
 import threading
 import time
@@ -24,17 +25,29 @@ REHEARSAL_SECONDS = 5
 # A link to a file is offered to every extractor, and so touches most of the pages that any link touches.
 REHEARSED_AHEAD = ('/a.mp3',)
 MAX_STOPPED_CHECKS = 3  # in a row, of a stopped fork (SIGSTOP)
-MAX_REMOVED_FILES = 1000  # of one fork: this process waits for it. The rest goes with the worker.
+# What a fork may keep in temporary files. Its processes and their descriptors are entries, too.
+MAX_KEPT_BYTES = 256 << 20
+MAX_KEPT_ENTRIES = 2000
+MAX_LEVELS = 16
+MAX_REMOVED_FILES = 100  # by this process, which waits for it
+# Of what a fork writes to stderr, for the log.
+MAX_ERROR_BYTES = 64 << 10
+MAX_ERROR_LINES = 20  # a second
 
 
 class Fork:
     """A forked process: its request and deadline (monotonic seconds) once it has one, and the response read so far."""
 
-    def __init__(self, pid, requests, responses, folder):
+    def __init__(self, pid, requests, responses, errors, folder):
         self.pid = pid
         self.folder = folder
         self.requests = requests
         self.responses = responses
+        # None once it has ended. Of its last line, the beginning.
+        self.errors = errors
+        self.error_line = b''
+        self.error_bytes = MAX_ERROR_BYTES
+        self.error_lines = MAX_ERROR_LINES
         self.id = None
         self.proxy = None
         self.deadline = None
@@ -47,6 +60,10 @@ class Fork:
         self.questions = 0
         self.is_asking = False
         self.stopped_checks = 0
+
+    def descriptors(self):
+        """Those of this process, which no other fork may have."""
+        return [self.requests, self.responses, self.errors]
 
     def send(self, request):
         """Starts the resolve of a request."""
@@ -72,6 +89,32 @@ class Fork:
         self.stopped_checks = self.stopped_checks + 1 if state == b'T' else 0
         return self.stopped_checks > MAX_STOPPED_CHECKS
 
+    def keeps_too_much(self):
+        """Whether its temporary files exceed a bound, or cannot be counted."""
+        kept = 0
+        try:
+            for count, size in enumerate(itertools.chain(sizes_in(self.folder), sizes_held_by(self.pid)), 1):
+                kept += size
+                if kept > MAX_KEPT_BYTES or count > MAX_KEPT_ENTRIES:
+                    return True
+        except OSError:
+            return True
+        return False
+
+    def read_errors(self):
+        """Copies whole lines of its stderr to that of this process. Returns whether more of them may be read before the next check."""
+        try:
+            data = os.read(self.errors, 1 << 16)
+        except BlockingIOError:
+            return True
+        *lines, self.error_line = (self.error_line + data[:self.error_bytes]).split(b'\n')
+        is_cut = len(lines) > self.error_lines or 0 < self.error_bytes < len(data)
+        more = [b'reelay worker: further lines are left out'] if is_cut else []
+        write(2, b''.join(line + b'\n' for line in [*lines[:self.error_lines], *more]))
+        self.error_bytes -= min(len(data), self.error_bytes)
+        self.error_lines -= min(len(lines), self.error_lines)
+        return bool(data and self.error_bytes and self.error_lines)
+
     def kill(self):
         """Kills the process and its children, such as a JavaScript runtime."""
         # The group may not exist yet: the fork itself is killed too.
@@ -85,7 +128,10 @@ class Fork:
         os.close(self.responses)
         self.kill()
         _, status = os.waitpid(self.pid, 0)
-        remove(self.folder)
+        self.read_errors()
+        write(2, self.error_line and self.error_line + b'\n')
+        os.close(self.errors)
+        self.errors = None
         if not os.WIFSIGNALED(status):
             return False
         # The alarm of a rehearsal, which a busy machine delays until there is a request.
@@ -112,18 +158,24 @@ class Forker:
         folder = tempfile.mkdtemp(dir=self.sandbox.temporary)
         requests, requests_writer = os.pipe()
         responses, responses_writer = os.pipe()
+        errors, errors_writer = os.pipe()
         pid = os.fork()
         if pid == 0:
             try:
-                for fd in (requests_writer, responses, self.lifeline_writer, *unneeded):
+                for fd in (requests_writer, responses, errors, self.lifeline_writer, *unneeded):
                     os.close(fd)
+                for fd in (1, 2):
+                    os.dup2(errors_writer, fd)
+                os.close(errors_writer)
                 self._serve_one(requests, responses_writer, folder, ahead)
             finally:
                 # This skips the exit handlers, which belong to the worker.
                 os._exit(0)
         os.close(requests)
         os.close(responses_writer)
-        return Fork(pid, requests_writer, responses, folder)
+        os.close(errors_writer)
+        os.set_blocking(errors, False)
+        return Fork(pid, requests_writer, responses, errors, folder)
 
     def _serve_one(self, requests, responses, folder, ahead):
         # A group of its own to kill, but no session: Linux schedules sessions equally, whatever the niceness of their
@@ -157,8 +209,40 @@ class Forker:
         write(responses, resolve(self.ydl, request, lift_memory_limit))
 
 
+def sizes_in(folder, parent=None, levels=MAX_LEVELS):
+    """The bytes that each entry of a folder takes. By descriptors: paths may be longer than the system takes.
+
+    parent: descriptor of the folder that it is in
+    """
+    if levels == 0:
+        raise OSError('Nested too deep')
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
+    try:
+        with os.scandir(fd) as entries:
+            for entry in entries:
+                with contextlib.suppress(FileNotFoundError):  # removed meanwhile
+                    yield entry.stat(follow_symlinks=False).st_blocks * 512
+                    if entry.is_dir(follow_symlinks=False):
+                        yield from sizes_in(entry.name, fd, levels - 1)
+    finally:
+        os.close(fd)
+
+
+def sizes_held_by(group):
+    """For each process of a group and each of its descriptors, the bytes of a file that only it keeps: one without a name."""
+    for pid in filter(str.isdigit, os.listdir('/proc') if os.path.exists('/proc') else ()):
+        # Those of a process that ends are not shown.
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError, PermissionError):
+            if os.getpgid(int(pid)) != group:
+                continue
+            yield 0
+            for fd in os.listdir(f'/proc/{pid}/fd'):
+                status = os.stat(f'/proc/{pid}/fd/{fd}')
+                yield status.st_blocks * 512 if stat.S_ISREG(status.st_mode) and not status.st_nlink else 0
+
+
 def remove(folder):
-    """Removes what a fork has written, which has ended, and whose processes run no more."""
+    """Removes what a fork has written, which has ended, and whose processes run no more. Returns whether it was little enough."""
     left = MAX_REMOVED_FILES
     folders = [folder]
     for path in folders:
@@ -172,6 +256,7 @@ def remove(folder):
     for path in reversed(folders):
         with contextlib.suppress(OSError):
             os.rmdir(path)
+    return not os.path.lexists(folder)
 
 
 def ask(lines, responses, message):

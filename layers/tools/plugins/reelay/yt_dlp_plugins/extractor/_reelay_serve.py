@@ -8,6 +8,7 @@ Ping      {"ping": true}, answered by {"pong": true}: a worker that does not ans
 Response  the id of the request and a space, which this process writes, and the line of the fork: it answers its own request.
           {"ok": true, "info": {...}, "isIncomplete"?, "cookies"?}
           or {"ok": false, "error": {"kind", "message"?, ...}}
+Left      {"left": name of a folder in that of temporary files}: large or deep, for the service to remove
 Greeting  {"ready": true, "sandbox": {"landlock", "seccomp"} or null}, once
 """
 import contextlib
@@ -18,7 +19,7 @@ import sys
 import time
 from collections import deque
 
-from ._reelay_forks import write
+from ._reelay_forks import MAX_ERROR_LINES, remove, write
 from ._reelay_resolve import INTERRUPTED, MAX_RESPONSE_BYTES, encode, failure
 from ._reelay_sandbox import available
 from ._reelay_solvers import Solvers
@@ -53,7 +54,7 @@ class Server:
         self.lines = LineReader()
         self.selector = selectors.DefaultSelector()
         self.solvers = Solvers(os.path.join(os.environ['HOME'], 'players'), forker, self.selector,
-                               self.start_helper, self.answer)
+                               self.start_helper, self.collect, self.answer)
 
     def run(self):
         self.selector.register(self.requests, selectors.EVENT_READ)
@@ -69,7 +70,9 @@ class Server:
     def step(self):
         """Handles the next events. Returns False once the requests have ended."""
         for key, _ in self.selector.select(self.seconds_to_next_check()):
-            if key.fd == self.requests:
+            if key.data:
+                self.read_errors(key.data)
+            elif key.fd == self.requests:
                 data = os.read(self.requests, 1 << 16)
                 if not data:
                     return False
@@ -85,7 +88,7 @@ class Server:
                 self.solvers.read(key.fd)
         self.solvers.check()
         self.end_overdue()
-        self.end_stopped()
+        self.check_forks()
         while self.waiting and len(self.forks) < self.concurrency:
             self.start(self.waiting.popleft())
         if self.should_fork_ahead() and time.monotonic() >= self.fork_ahead_at:
@@ -135,13 +138,16 @@ class Server:
 
     def fork(self, ahead=False):
         unneeded = [self.requests, self.responses, *self.descriptors_of_forks(), *self.solvers.descriptors()]
+        if isinstance(self.selector, getattr(selectors, 'EpollSelector', ())):
+            unneeded.append(self.selector.fileno())
         fork = self.forker.fork(unneeded, ahead)
         self.selector.register(fork.responses, selectors.EVENT_READ)
+        self.selector.register(fork.errors, selectors.EVENT_READ, fork)
         return fork
 
     def descriptors_of_forks(self):
-        forks = (*self.forks.values(), *self.ending.values())
-        return [fd for fork in forks for fd in (fork.requests, fork.responses)]
+        forks = (*self.forks.values(), *self.ending.values(), *filter(None, [self.spare]))
+        return [fd for fork in forks for fd in fork.descriptors()]
 
     def should_fork_ahead(self):
         """Forks ahead once all forks have run long enough to wait for responses rather than for a processor."""
@@ -152,8 +158,7 @@ class Server:
     def drop_spare(self):
         spare, self.spare = self.spare, None
         self.may_fork_ahead = False
-        self.selector.unregister(spare.responses)
-        spare.end()
+        self.collect(spare)
 
     def read_response(self, fd):
         fork = self.forks[fd]
@@ -217,24 +222,45 @@ class Server:
         if os.read(fd, 1 << 20):
             return  # of a response that nobody waits for
         fork = self.ending.pop(fd)
-        self.selector.unregister(fd)
-        fork.end()
+        self.collect(fork)
         if fork.last_response:
             self.respond(fork.id, fork.last_response)
 
     def remove(self, fd):
         """Ends a fork that is exiting. Returns whether it had been killed."""
-        fork = self.forks.pop(fd)
-        self.selector.unregister(fd)
-        return fork.end()
+        return self.collect(self.forks.pop(fd))
 
-    def end_stopped(self):
+    def collect(self, fork):
+        """Ends a fork, and removes what it has written. Returns whether it had been killed before."""
+        self.selector.unregister(fork.responses)
+        self.stop_reading_errors(fork)
+        was_killed = fork.end()
+        if not remove(fork.folder):
+            self.emit(encode({'left': os.path.basename(fork.folder)}))
+        return was_killed
+
+    def read_errors(self, fork):
+        # It may have ended in the same step. One at a limit waits until the next check, where it fills its pipe.
+        if fork.errors and not fork.read_errors():
+            self.stop_reading_errors(fork)
+
+    def stop_reading_errors(self, fork):
+        with contextlib.suppress(KeyError):
+            self.selector.unregister(fork.errors)
+
+    def check_forks(self):
         now = time.monotonic()
         if now < self.next_check:
             return
         self.next_check = now + CHECK_SECONDS
-        for fd in [fd for fd, fork in self.forks.items() if fork.is_stopped()]:
-            self.end(fd, INTERRUPTED)
+        for fd, fork in list(self.forks.items()):
+            fork.error_lines = MAX_ERROR_LINES
+            if fork.errors not in self.selector.get_map():
+                self.selector.register(fork.errors, selectors.EVENT_READ, fork)
+            if fork.is_stopped():
+                self.end(fd, INTERRUPTED)
+            elif fork.keeps_too_much():
+                self.end(fd, failure('too_large', 'Too many temporary files'))
 
     def end_overdue(self):
         now = time.monotonic()
@@ -248,7 +274,7 @@ class Server:
         deadlines = [request['deadline'] for request in self.waiting]
         deadlines += [fork.deadline for fork in self.forks.values()]
         if deadlines:
-            deadlines.append(time.monotonic() + CHECK_SECONDS)
+            deadlines.append(self.next_check)
         if self.should_fork_ahead():
             deadlines.append(self.fork_ahead_at)
         if (check_at := self.solvers.next_check()) is not None:

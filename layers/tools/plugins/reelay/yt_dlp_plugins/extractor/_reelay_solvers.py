@@ -62,15 +62,17 @@ class Solvers:
     """The players of one worker.
 
     start_helper: (url, fork) -> a fork that prepares the player for another fork
+    end_helper: (fork)
     answer: (fork, line or None) sends a line to a fork that may have ended
     """
 
-    def __init__(self, directory, forker, selector, start_helper, answer):
+    def __init__(self, directory, forker, selector, start_helper, end_helper, answer):
         self.directory = directory
         self.runtime = forker.ydl.params['js_runtimes']['node']['path']
         self.sandbox = forker.sandbox
         self.selector = selector
         self.start_helper = start_helper
+        self.end_helper = end_helper
         self.answer = answer
         self.players = {}
         os.makedirs(directory, mode=0o700, exist_ok=True)
@@ -190,8 +192,7 @@ class Solvers:
     def _end_helper(self, player):
         helper, player.helper = player.helper, None
         if helper:
-            self.selector.unregister(helper.responses)
-            helper.end()
+            self.end_helper(helper)
 
     def _end_process(self, player):
         process, player.process = player.process, None
@@ -207,6 +208,6 @@ class Solvers:
 
 
 def descriptors_of(player):
-    helper = [player.helper.requests, player.helper.responses] if player.helper else []
+    helper = player.helper.descriptors() if player.helper else []
     process = [player.process.stdin.fileno(), player.process.stdout.fileno()] if player.process else []
     return [*helper, *process]

@@ -120,15 +120,39 @@ class ReelayForgerIE(InfoExtractor):
 
 
 class ReelayKeeperIE(InfoExtractor):
-    """Leaves files in all folders that it may write into."""
-    _VALID_URL = r'reelay-keeper:'
+    """Leaves files in all folders that it may write into, in a way that is hard to remove, or more than a fork may keep."""
+    _VALID_URL = r'reelay-keeper:(?P<id>\w*)'
 
     def _real_extract(self, url):
+        what = self._match_id(url)
         self.cache.store('kept', 'name', 'value')
-        folder = tempfile.mkdtemp()
-        os.symlink('/etc', os.path.join(folder, 'link'))
-        write(os.path.join(folder, 'file'))
+        os.chdir(tempfile.mkdtemp())
+        os.symlink('/etc', 'link')
+        for name in (b'\xff', *range(3000 if what == 'entries' else 200)):
+            write(name if isinstance(name, bytes) else str(name))
+        for number in range(5 if what in ('bytes', 'removed') else 0):
+            os.posix_fallocate(os.open(f'large{number}', os.O_RDWR | os.O_CREAT), 0, 60 << 20)
+            if what == 'removed':
+                os.unlink(f'large{number}')
+        # Of a path longer than the system takes.
+        for _ in range(30 if what in ('', 'levels') else 0):
+            os.mkdir('n' * 200)
+            os.chdir('n' * 200)
+        os.makedirs('closed/inner')
+        os.mkdir('closed/none', 0)
+        time.sleep(60 if what else 0)
         return {'id': 'keeper', 'title': 'keeper', 'url': 'http://media.invalid/x.mp4'}
+
+
+class ReelayTalkerIE(InfoExtractor):
+    """Writes more to stderr than is logged."""
+    _VALID_URL = r'reelay-talker:(?P<id>\w+)'
+
+    def _real_extract(self, url):
+        size = int(self._match_id(url))
+        for number in range(60):
+            os.write(2, b'talker %d %s\n' % (number, b'x' * size))
+        return {'id': 'talker', 'title': 'talker', 'url': 'http://media.invalid/x.mp4'}
 
 
 def outcome(attempt):
