@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -23,13 +23,27 @@ describe('npm start', () => {
     for (const { pid } of children) await expect.poll(() => isRunning(pid)).toBe(false);
   });
 
-  it('exits with 70 after an error of its own, for the supervisor to restart it', async () => {
+  it('exits with 70 after an error of its own, for the supervisor to restart it, and leaves no temporary file', async () => {
     const failing = "data:text/javascript,process.on('SIGUSR2', () => { throw new Error('Bug') })";
-    const service = start({ DATA_DIR: 'data' }, [process.execPath, '--import', failing, MAIN]);
-    await service.baseUrl();
+    const TMPDIR = await mkdtemp(join(folder, 'tmp-'));
+    const service = start({ DATA_DIR: 'data', TMPDIR }, [process.execPath, '--import', failing, MAIN]);
+    await service.line(/^Ready: /);
     service.process.kill('SIGUSR2');
     expect(await service.ended).toBe(70);
     expect(takeCrashReports()).toEqual([expect.stringContaining('Error: Bug')]);
+    expect(await readdir(TMPDIR)).toEqual([]);
+  });
+
+  it('leaves no temporary file when all of its processes are signalled, and the supervisor passes its signal on', async () => {
+    const TMPDIR = await mkdtemp(join(folder, 'tmp-'));
+    const service = start({ DATA_DIR: 'data', TMPDIR });
+    await service.line(/^Ready: /);
+    for (const { pid } of await descendantsOf(service.process.pid ?? expect.fail('It does not run')))
+      process.kill(pid, 'SIGTERM');
+    // Of the same kind, they would be one signal for the system.
+    for (const signal of ['SIGTERM', 'SIGHUP'] as const) service.process.kill(signal);
+    expect(await service.ended).toBe(0);
+    expect(await readdir(TMPDIR)).toEqual([]);
   });
 
   it('exits on SIGTERM during a smoke test', async () => {
