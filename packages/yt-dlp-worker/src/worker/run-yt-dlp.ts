@@ -50,7 +50,8 @@ export async function runYtDlp(request: Omit<WorkerRequest, 'id'>, options: RunO
   try {
     return await runIn(home, request, options);
   } finally {
-    await removeFolder(home).catch(() => undefined);
+    // The answer does not wait for it.
+    void removeFolder(home).catch(() => undefined);
   }
 }
 

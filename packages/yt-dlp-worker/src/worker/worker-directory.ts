@@ -64,7 +64,7 @@ const { chmodSync, existsSync, opendirSync, renameSync, rmdirSync, unlinkSync } 
 const top = Buffer.from(require('node:worker_threads').workerData);
 const unique = require('node:crypto').randomUUID();
 const inside = (folder, name) => Buffer.concat([folder, Buffer.from('/'), Buffer.from(name)]);
-// On Linux, of this thread.
+// Elsewhere it is that of the whole process.
 if (process.platform === 'linux') require('node:os').setPriority(19);
 const folders = existsSync(top) ? [top] : [];
 for (const folder of folders) {

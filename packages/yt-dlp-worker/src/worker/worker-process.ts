@@ -34,7 +34,7 @@ export interface WorkerProcess {
   readonly ended: Promise<void>;
   /** Whether the process has ended, or is about to be reported so by `ended`. */
   hasEnded(): boolean;
-  /** Ends the worker and its forks. */
+  /** Ends the worker and its forks, and removes their files. */
   close(): Promise<void>;
 }
 
@@ -82,19 +82,21 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
     onStderr(line);
   });
   let isGone = false;
-  const ended = endOf(child).then(async (spawnError) => {
+  const ended = endOf(child).then((spawnError) => {
     isGone = true;
     lastLine = spawnError?.message ?? lastLine;
     client.fail();
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
-    await remove(removeWorkerDirectory(directory));
   });
+  // The next worker does not wait for it.
+  const removed = ended.then(() => remove(removeWorkerDirectory(directory)));
 
   const close = async () => {
     child.stdin.end();
     const timer = setTimeout(() => child.kill('SIGKILL'), CLOSE_TIMEOUT_MS);
     await ended;
     clearTimeout(timer);
+    await removed;
   };
   const kill = () => child.kill('SIGKILL');
   // A worker that serves ends its forks itself, and collects their exit statuses.
@@ -107,6 +109,7 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
   const greeting = await Promise.race([client.ready, ended]);
   clearTimeout(startTimer);
   stop = () => void close();
+  if (!greeting || signal?.aborted) await removed;
   signal?.throwIfAborted();
   if (!greeting)
     throw child.signalCode !== null && !child.killed
