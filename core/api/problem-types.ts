@@ -44,7 +44,7 @@ export const PROBLEM_TYPES = {
   'cross-site': {
     status: 403,
     heading: 'Requested by another site',
-    meaning: 'A page of another site requested a resolve, and its origin is not allowed to.',
+    meaning: 'A page of another site requested a resolve or a stream, and its origin is not allowed to.',
     help: 'Open the link itself.',
     operators: '`CORS_ALLOWED_ORIGINS` lists the origins that may.',
   },

@@ -101,11 +101,11 @@ export const problems = {
           ? 'The link has expired. Resolve it again.'
           : 'The signature of the link is not valid: it was changed, or its access key was removed.',
     }),
-  /** A page of another site must not cause a resolve. */
+  /** A page of another site must neither cause work nor learn what others have resolved. */
   crossSite: () =>
     createProblem('cross-site', {
       detail:
-        'Pages of other sites cannot resolve links unless CORS_ALLOWED_ORIGINS lists their origin. Open the link itself.',
+        'Pages of other sites cannot resolve or stream unless CORS_ALLOWED_ORIGINS lists their origin. Open the link itself.',
     }),
   methodNotAllowed: (allow: string) => createProblem('method-not-allowed', { headers: { allow } }),
   /** `detail`: protected, refused by the source, or an unsupported kind of link. */

@@ -38,8 +38,10 @@ export type { HostAnswer, HostEvent } from './host-event.ts';
 export { JSON_TYPES, readWaitPreference, renderJson } from './negotiation.ts';
 export {
   corsHeaders,
+  crossSiteHeaders,
   entityTag,
   isCrossSiteSubrequest,
+  isForCrossSite,
   isForeignPage,
   matchesEntityTag,
   mergeVary,

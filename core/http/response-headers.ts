@@ -66,10 +66,13 @@ const FRAMES = ['iframe', 'frame', 'fencedframe', 'embed', 'object'];
 /** Serialization of an opaque origin: a sandboxed frame, a `data:` URL, a local file, a redirect between sites. */
 const OPAQUE_ORIGIN = 'null';
 
+/** Tells the sites of the page and of the instance apart, by the browser. */
+const FETCH_SITE = 'Sec-Fetch-Site';
+
 /**
- * Whether a page of another site causes a request by itself (Fetch Metadata), so that it must not cause the work of a resolve.
- * Navigations of a tab, pages of allowed origins, browser extensions and apps (origins with schemes of their own) are not meant,
- * nor are clients that send no such headers.
+ * Whether a page of another site causes a request by itself (Fetch Metadata), so that it must neither cause work nor tell by its
+ * answer what others have asked for. Navigations of a tab, pages of allowed origins, browser extensions and apps (origins with
+ * schemes of their own) are not meant, nor are clients that send no such headers.
  * @param headerOf reads a request header by its lower-case name
  * @param allowed origins, or `*` for any
  */
@@ -77,15 +80,32 @@ export function isCrossSiteSubrequest(
   headerOf: (name: string) => string | undefined,
   allowed: readonly string[],
 ): boolean {
-  if (headerOf('sec-fetch-site') !== 'cross-site') return false;
-  if (FRAMES.includes(headerOf('sec-fetch-dest') ?? '')) return true;
+  if (!isCrossSite(headerOf) || allowed.includes('*')) return false;
   const mode = headerOf('sec-fetch-mode');
+  const isFrame = FRAMES.includes(headerOf('sec-fetch-dest') ?? '');
   // A navigation that is only expected runs in the background, without its user.
-  if (mode === 'navigate') return headerOf('sec-purpose') !== undefined;
-  // Images, scripts and media, which carry no origin: the page cannot read the response.
-  if (mode === 'no-cors') return true;
+  if (mode === 'navigate' && !isFrame) return headerOf('sec-purpose') !== undefined;
+  // Images, scripts, media and frames carry no origin. A page can withhold this one, and cannot forge it.
+  if (mode === 'no-cors' || isFrame) return !isAllowed(URL.parse(headerOf('referer') ?? '')?.origin, allowed);
   const origin = headerOf('origin');
   return origin !== undefined && isOriginOfPage(origin) && !isAllowed(origin, allowed);
+}
+
+/** Whether a shared cache would hand the answer to a request on to pages of other sites, which may not have it. */
+export const isForCrossSite = (headerOf: (name: string) => string | undefined, allowed: readonly string[]): boolean =>
+  isCrossSite(headerOf) && !isAllowed(headerOf('origin'), allowed);
+
+const isCrossSite = (headerOf: (name: string) => string | undefined): boolean =>
+  headerOf(FETCH_SITE.toLowerCase()) === 'cross-site';
+
+/**
+ * Headers of what `isCrossSiteSubrequest` keeps from pages. Where no page is allowed, browsers also keep the response from them
+ * that send no Fetch Metadata: old ones, and all by plain HTTP to another machine.
+ * @param allowed origins, or `*` for any
+ */
+export function crossSiteHeaders(allowed: readonly string[]): Readonly<Record<string, string>> {
+  if (allowed.includes('*')) return {};
+  return { vary: FETCH_SITE, ...(allowed.length === 0 && { 'cross-origin-resource-policy': 'same-site' }) };
 }
 
 /**

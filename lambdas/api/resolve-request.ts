@@ -1,14 +1,13 @@
 import { parseLinkParameter, problems } from '../../core/api/index.ts';
 import { InMaintenance } from '../../core/errors/index.ts';
-import { isCrossSiteSubrequest } from '../../core/http/index.ts';
 import type { Resolved, Resolver } from '../../core/resolve/index.ts';
 import type { Resource, State } from '../../core/state/index.ts';
 import {
   clientOfEvent,
   type Event,
   type HandlerOptions,
-  headerOf,
   type InvocationContext,
+  refuseCrossSite,
 } from '../middleware/index.ts';
 import { FIRST_INSTALL } from './get-app-info.ts';
 
@@ -50,12 +49,12 @@ const AVAILABILITY_TTL_MS = 500;
 
 /** The one way in which operations resolve: all share what is known of the maintenance. */
 export function createResolveRequest(options: ResolveOptions): ResolveRequest {
-  const { resolver, state, originSecret, origins, measure = (resolve) => resolve() } = options;
+  const { resolver, state, originSecret, measure = (resolve) => resolve() } = options;
   const requireAvailable = createMaintenanceCheck(state);
 
   const resolveRequest: ResolveRequest = async (event, { signal }, maxEntryWaitSeconds = Number.POSITIVE_INFINITY) => {
     const { rawQueryString, requestContext } = event;
-    if (isCrossSiteSubrequest((name) => headerOf(event, name), origins)) throw problems.crossSite();
+    refuseCrossSite(event, options);
     const { link, sent } = parseLinkParameter(rawQueryString);
     await requireAvailable();
     // Before the source is contacted: what cannot be stored has no keys.

@@ -7,6 +7,7 @@ import {
   ACCESS_VARY,
   corsHeaders,
   createOriginSecretCheck,
+  isCrossSiteSubrequest,
   limitedBy,
   mergeVary,
   ORIGIN_SECRET_HEADER,
@@ -87,6 +88,11 @@ export function requireOriginSecret(secret: string): HttpMiddleware {
       if (!isFromEdge(headerOf(event, ORIGIN_SECRET_HEADER))) throw problems.notFound();
     },
   };
+}
+
+/** @throws Problem 403 where a page of another site sends the request by itself */
+export function refuseCrossSite(event: Event, { origins }: Pick<HandlerOptions, 'origins'>): void {
+  if (isCrossSiteSubrequest((name) => headerOf(event, name), origins)) throw problems.crossSite();
 }
 
 interface CorsOptions {

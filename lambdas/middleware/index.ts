@@ -9,6 +9,7 @@ export {
   headerOf,
   type InvocationContext,
   type Result,
+  refuseCrossSite,
   report,
   signKeyFor,
 } from './create-handler.ts';

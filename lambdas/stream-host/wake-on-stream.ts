@@ -21,6 +21,7 @@ import {
   type HandlerOptions,
   headerOf,
   type Result,
+  refuseCrossSite,
 } from '../middleware/index.ts';
 import type { HostActivity, HostService } from './host-service.ts';
 
@@ -58,12 +59,16 @@ const NEVER_BEGUN: ArchiveProgress = { ...NO_PROGRESS, state: 'failed' };
  * again until the host serves it.
  */
 export function createWakeOnStream({ state, service, ...options }: WakeOnStreamOptions): Handler {
-  const answer = async ({ rawPath }: Event): Promise<never> => {
-    if (!(await hasKey(keyOfPath(rawPath) ?? '', state))) throw problems.notFound();
+  const answer = async (event: Event): Promise<never> => {
+    refuseCrossSite(event, options);
+    if (!(await hasKey(keyOfPath(event.rawPath) ?? '', state))) throw problems.notFound();
     throw describeWait(await service.wake().catch(refuse));
   };
   const onStream = createHandler({ ...options, methods: operationsById.Media.methods }, answer);
-  const onProgress = createHandler({ ...options, methods: PROGRESS.methods }, (event) => answerProgress(event, state));
+  const onProgress = createHandler({ ...options, methods: PROGRESS.methods }, (event) => {
+    refuseCrossSite(event, options);
+    return answerProgress(event, state);
+  });
   const onOther = createNotFound(options);
   return (event, context) => {
     if (jobIdOfPath(event.rawPath)) return onProgress(event, context);

@@ -14,6 +14,9 @@ import {
   ACCESS_VARY,
   accessHeaderOf,
   corsHeaders,
+  crossSiteHeaders,
+  isCrossSiteSubrequest,
+  isForCrossSite,
   mergeVary,
   ownJobId,
   preflightHeaders,
@@ -42,8 +45,6 @@ import type { StalledClients } from './send-body.ts';
 import { isKnown, type Named, responseHeaders, sendNotModified, sendRepresentation } from './send-representation.ts';
 
 export interface AppOptions extends StreamRoutesDependencies {
-  /** Origins whose pages may read responses, or `*`. */
-  readonly corsAllowedOrigins: readonly string[];
   /** Proxies in front whose X-Forwarded-For is trusted. */
   readonly trustedProxies: number;
   /** Adds the host's own routes and hooks, which run before those of the streams. */
@@ -56,8 +57,9 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const replyProblem = createReplyProblem(log);
   const setCommonHeaders = (request: FastifyRequest, reply: FastifyReply) => {
     const cors = corsHeaders(request.headers.origin, corsAllowedOrigins);
-    const vary = mergeVary(cors.vary, accessHeaderOf(request) && ACCESS_VARY);
-    reply.headers({ 'x-content-type-options': 'nosniff', ...cors, ...(vary && { vary }) });
+    const crossSite = crossSiteHeaders(corsAllowedOrigins);
+    const vary = mergeVary(cors.vary, crossSite.vary, accessHeaderOf(request) && ACCESS_VARY);
+    reply.headers({ 'x-content-type-options': 'nosniff', ...cors, ...crossSite, ...(vary && { vary }) });
   };
 
   const app = Fastify({
@@ -89,7 +91,11 @@ export function buildApp(options: AppOptions): FastifyInstance {
     const methods = methodsOfPath(path);
     if (!methods && (request.method === 'GET' || request.method === 'HEAD')) return;
     if (!methods) throw problems.notFound();
-    if (methods.split(', ').includes(request.method)) return;
+    if (methods.split(', ').includes(request.method)) {
+      // Before a key is looked up: the answer to a page is the same whether it exists or not.
+      if (isCrossSiteSubrequest(readerOf(request), corsAllowedOrigins)) throw problems.crossSite();
+      return;
+    }
     if (request.method !== 'OPTIONS') throw problems.methodNotAllowed(`${methods}, OPTIONS`);
     return reply
       .code(204)
@@ -110,6 +116,11 @@ export function buildApp(options: AppOptions): FastifyInstance {
   return app;
 }
 
+const readerOf =
+  ({ headers }: Pick<FastifyRequest, 'headers'>) =>
+  (name: string): string | undefined =>
+    headers[name]?.toString();
+
 /** Longest key in characters that a route matches; issued keys have 33. A longer one is an unknown path. */
 const MAX_KEY_LENGTH = 64;
 
@@ -128,6 +139,8 @@ const methodsOfPath = (path: string): string | undefined =>
   streamPaths.find(({ pattern }) => pattern.test(path))?.methods;
 
 interface StreamRoutesDependencies {
+  /** Origins whose pages may read responses, or `*`. */
+  readonly corsAllowedOrigins: readonly string[];
   readonly find: KeyLookup;
   readonly sessions: StreamSessions;
   readonly outputs: Outputs<OutputPlan>;
@@ -154,7 +167,7 @@ interface Subject extends Named {
 
 /** GET and HEAD of the Stream endpoints: find the rendition, open a session and the representation, send it. */
 function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependencies): void {
-  const { find, sessions, outputs, segments, stalledClients, log } = dependencies;
+  const { corsAllowedOrigins, find, sessions, outputs, segments, stalledClients, log } = dependencies;
 
   /** The head of GET's response; by the plan where its sources cannot be opened or no slot is free. */
   const findHead = async (plan: OutputPlan, openSession: () => StreamSession): Promise<RepresentationHead> => {
@@ -195,7 +208,9 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
         const plan = await planFor(found, selection, { file, ownJob });
         const { partTitle, version } = plan;
         const { fileName, skip, mark } = selection;
-        const named = { ...found, fileName, partTitle, version, hasSkips: (skip ?? mark) !== undefined };
+        const hasSkips = (skip ?? mark) !== undefined;
+        const isOfLink = isForCrossSite(readerOf(request), corsAllowedOrigins);
+        const named = { ...found, fileName, partTitle, version, hasSkips, isForCrossSite: isOfLink };
         return {
           plan,
           headersOf: (head: RepresentationHead) => responseHeaders(operationId, named, head, signKey),

@@ -18,7 +18,10 @@ import { type StalledClients, sendBody } from './send-body.ts';
  */
 export const CACHEABLE = 'public, max-age=3600, must-revalidate, stale-if-error=0';
 
-/** For responses with a name that the client has chosen, or without segments: neither is in the key of shared caches. */
+/**
+ * For responses with a name that the client has chosen, or without segments: neither is in the key of shared caches. And to links
+ * of other sites, since these caches would answer the pages of such a site as well.
+ */
 const CACHEABLE_BY_CLIENT = CACHEABLE.replace('public', 'private');
 
 /** Metadata that names a response. */
@@ -28,6 +31,7 @@ export interface Named {
   readonly fileName?: string | undefined;
   /** Segments are left out of it or marked, which may be others tomorrow. */
   readonly hasSkips?: boolean;
+  readonly isForCrossSite?: boolean;
   /** As in `PlannedOutput`. */
   readonly partTitle?: string | undefined;
   /** As in `Naming`. */
@@ -41,7 +45,7 @@ export interface Named {
  */
 export function responseHeaders(
   operationId: StreamOperationId,
-  { resource: { title, author, isLive }, fileName, partTitle, version, hasSkips }: Named,
+  { resource: { title, author, isLive }, fileName, partTitle, version, hasSkips, isForCrossSite }: Named,
   head: RepresentationHead,
   signKey: SignKey = (key) => key,
 ): Record<string, string> {
@@ -49,7 +53,7 @@ export function responseHeaders(
   const { isInline, startSeconds } = head;
   const isKept = operationId !== 'Combined' && operationId !== 'Archive';
   const isCacheable = !isLive && size !== undefined && isKept;
-  const isForAll = fileName === undefined && !hasSkips;
+  const isForAll = fileName === undefined && !hasSkips && !isForCrossSite;
   const naming =
     fileName === undefined ? namingOf({ title, author }, { partTitle, version }, head) : namingAs(fileName);
   return {

@@ -80,6 +80,8 @@ describe.each([
   it('resolves nothing for what a page does by itself, and serves links, extensions and allowed pages', async () => {
     const browser = await start(extension);
     try {
+      const { body } = await target.get(pathOf('key', 'Fetch/GetResource'));
+      const media = `Stream/Media/${JSON.parse(body.toString()).mediaItems[0].video.bestQualityKey}`;
       const script = (by: string) => `<script>fetch('${urlOf(by)}')</script>`;
       const refused = {
         fetch: ['Fetch/GetResource', (url: string) => `<script>fetch('${url}').catch(() => undefined)</script>`],
@@ -96,6 +98,14 @@ describe.each([
           'Fetch/GetResource',
           () => `<iframe src="data:text/html,${encodeURIComponent(script('data'))}"></iframe>`,
         ],
+        'stream-fetch': [media, (url: string) => `<script>fetch('${url}').catch(() => undefined)</script>`],
+        'stream-head': [
+          media,
+          (url: string) => `<script>fetch('${url}', { method: 'HEAD', mode: 'no-cors' })</script>`,
+        ],
+        'stream-video': [media, (url: string) => `<video src="${url}"></video>`],
+        'stream-frame': [media, (url: string) => `<iframe src="${url}"></iframe>`],
+        progress: ['Stream/Archive/Progress/a-job', (url: string) => `<script>new EventSource('${url}')</script>`],
       } as const;
       const markup = Object.entries(refused).map(([by, [operation, write]]) => write(urlOf(by, operation)));
       await open(browser, strangerOrigin, markup.join('\n'));
@@ -104,9 +114,17 @@ describe.each([
 
       const page = await open(browser, strangerOrigin, `<a href="${urlOf('link')}">link</a>`);
       await page.click('a');
-      await open(browser, allowedOrigin, script('allowed'));
+      const downloads = await open(browser, strangerOrigin, `<a href="${urlOf('stream-link', media)}">link</a>`);
+      await downloads.click('a');
+      const saved = `<a download href="${urlOf('saved', media)}">save</a>`;
+      const player = `<video src="${urlOf('player', media)}"></video>`;
+      await (await open(browser, allowedOrigin, script('allowed') + player + saved)).click('a');
       const served = ['link', 'allowed', 'extension'];
       for (const by of served) await expect.poll(() => answered(by), { message: by }).toContain(200);
+      for (const by of ['stream-link', 'player', 'saved'])
+        await expect
+          .poll(() => answered(by, media).map(String), { message: by })
+          .toContainEqual(expect.stringMatching(/^20[06]$/));
 
       for (const by of Object.keys(refused)) expect(resolvedLinks(), by).not.toContain(linkOf(by));
       expect(resolvedLinks()).toEqual(expect.arrayContaining(served.map(linkOf)));

@@ -202,16 +202,18 @@ describe('CORS', () => {
 
 describe('pages of other sites', () => {
   const link = '?url=http%3A%2F%2Fx.invalid%2F';
-  const paths = ['Fetch/GetResource', 'Fetch/GetDetails', 'Fetch/GetPlayback', 'Get', 'Feed'].map(
-    (name) => `/api/${name}${link}`,
-  );
+  const kinds = ['Media', 'Combined', 'Cover', 'Subtitle', 'Segments', 'Archive', 'Hls'];
+  const paths = [
+    ...['Fetch/GetResource', 'Fetch/GetDetails', 'Fetch/GetPlayback', 'Get', 'Feed'].map((name) => name + link),
+    ...kinds.map((kind) => `Stream/${kind}/${GOOD_KEY}${kind === 'Hls' ? '/all.mpd' : ''}`),
+  ].map((path) => `/api/${path}`);
 
   it.each([
     ['a fetch', { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty', origin: 'https://evil.example' }],
     ['an image', { 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }],
     ['a frame', { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' }],
-  ])('cause no resolve by %s', async (_, sent) => {
-    for (const path of paths) {
+  ])('cause no resolve and no stream by %s', async (_, sent) => {
+    for (const path of [...paths, '/api/Stream/Archive/Progress/a-job-of-another']) {
       const answer = await target.get(path, { headers: { 'sec-fetch-site': 'cross-site', ...sent } });
       expect(answer.status, path).toBe(403);
       const problem = JSON.parse(answer.body.toString());
@@ -223,7 +225,8 @@ describe('pages of other sites', () => {
     ['a navigation', { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }],
     ['an extension', { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty', origin: 'chrome-extension://abc' }],
     ['an allowed page', { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty', origin: ALLOWED_ORIGINS[0] ?? '' }],
-  ])('may resolve by %s', async (_, sent) => {
+    ['a player of it', { 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'video', referer: `${ALLOWED_ORIGINS[0]}/` }],
+  ])('may do so by %s', async (_, sent) => {
     for (const path of paths) {
       const answer = await target.get(path, { headers: { 'sec-fetch-site': 'cross-site', ...sent } });
       expect(answer.status, path).toBe(404);

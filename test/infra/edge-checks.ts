@@ -96,7 +96,7 @@ export function checkEdge(): void {
           MaxTTL: 3600,
           ParametersInCacheKeyAndForwardedToOrigin: {
             CookiesConfig: { CookieBehavior: 'none' },
-            HeadersConfig: { HeaderBehavior: 'whitelist', Headers: ['Origin'] },
+            HeadersConfig: { HeaderBehavior: 'whitelist', Headers: ['Origin', 'Sec-Fetch-Site'] },
             // All that the edge function leaves of a query.
             QueryStringsConfig: { QueryStringBehavior: 'allExcept', QueryStrings: ['jobId', 'name'] },
             EnableAcceptEncodingGzip: false,

@@ -69,6 +69,16 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function, %s'
   });
 
   it.each([
+    ['same-origin', undefined],
+    ['none', undefined],
+    ['cross-site', { value: 'cross-site' }],
+  ])('keeps Sec-Fetch-Site, which the cache key contains, of other sites alone: %s', async (site, kept) => {
+    const headers = { 'sec-fetch-site': site };
+    const { result } = await handle(mode, { uri: `/api/Stream/Media/${KEY}`, headers });
+    expect(result.headers?.['sec-fetch-site']).toEqual(kept);
+  });
+
+  it.each([
     ['/Swagger', '/swagger'],
     ['/SWAGGER/V1/Swagger.json', '/swagger/v1/swagger.json'],
     ['/api/New/Thing', '/api/New/Thing'],

@@ -11,7 +11,8 @@ const MAX_TTL = Duration.hours(1);
  * Keeps what the stream service declares as exact (`Cache-Control: public`, a length and an ETag), and nothing else: without
  * a lifetime in the response the TTL is 0. CloudFront serves ranges of what it keeps, and requests missing ones. The key is
  * the path, what the edge function leaves of the query but `UNCACHED_PARAMETERS` (a policy names ten parameters at most, and
- * streams have more), and Origin, which the CORS headers depend on.
+ * streams have more), Origin, which the CORS headers depend on, and Sec-Fetch-Site, which the edge function leaves to requests of
+ * other sites alone: the origin decides each.
  */
 export const createStreamCachePolicy = (scope: Construct, id: string): CachePolicy =>
   new CachePolicy(scope, id, {
@@ -21,5 +22,5 @@ export const createStreamCachePolicy = (scope: Construct, id: string): CachePoli
     defaultTtl: Duration.seconds(0),
     maxTtl: MAX_TTL,
     queryStringBehavior: CacheQueryStringBehavior.denyList(...UNCACHED_PARAMETERS),
-    headerBehavior: CacheHeaderBehavior.allowList('Origin'),
+    headerBehavior: CacheHeaderBehavior.allowList('Origin', 'Sec-Fetch-Site'),
   });

@@ -50,7 +50,12 @@ async function handler(event) {
   // Feeds refer to the name that the viewer asked. The header Host names the origin.
   const host = request.headers.host;
   if (route.origin === 'api' && host) request.headers['x-forwarded-host'] = { value: host.value };
-  if (route.origin === 'stream') request.querystring = canonicalQuery(request.querystring || {});
+  if (route.origin === 'stream') {
+    request.querystring = canonicalQuery(request.querystring || {});
+    // All sites but others share what is cached.
+    const site = request.headers['sec-fetch-site'];
+    if (site && site.value !== 'cross-site') delete request.headers['sec-fetch-site'];
+  }
   await selectOrigin(route.origin, request);
   return request;
 }

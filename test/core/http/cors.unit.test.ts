@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
   corsHeaders,
+  crossSiteHeaders,
   isCrossSiteSubrequest,
+  isForCrossSite,
   isForeignPage,
   mergeVary,
   preflightHeaders,
@@ -70,6 +72,8 @@ describe('isCrossSiteSubrequest', () => {
       navigation(dest),
     ]),
     ['a frame that sends no mode', { 'sec-fetch-dest': 'iframe' }],
+    ['an image of a page that begins alike', { 'sec-fetch-mode': 'no-cors', referer: `${PAGE}.evil.example/` }],
+    ['a fetch, whose origin counts', { ...fetched('https://evil.example'), referer: `${PAGE}/` }],
     ['a navigation that is only expected', { ...navigation('document'), 'sec-purpose': 'prefetch;prerender' }],
   ])('is true for %s', (_, sent) => expect(check(sent, [PAGE])).toBe(true));
 
@@ -77,6 +81,9 @@ describe('isCrossSiteSubrequest', () => {
     ['a navigation of a tab', navigation('document'), []],
     ['a page of an allowed origin', fetched(PAGE), [PAGE]],
     ['any page, where * is allowed', fetched('https://evil.example'), ['*']],
+    ['an image, where * is allowed', { 'sec-fetch-mode': 'no-cors' }, ['*']],
+    ['an image of an allowed page', { 'sec-fetch-mode': 'no-cors', referer: `${PAGE}/player?v=1` }, [PAGE]],
+    ['a frame of an allowed page', { ...navigation('iframe'), referer: `${PAGE}/` }, [PAGE]],
     ['an extension of Chromium', fetched('chrome-extension://bioiopeolddjgahodhnfkaealikedinp'), []],
     ['an extension of Firefox', fetched('moz-extension://d7101d63-b369-4ef1-b185-89e602e14ae4'), []],
     ['an app with a scheme of its own', fetched('capacitor://localhost'), []],
@@ -88,6 +95,28 @@ describe('isCrossSiteSubrequest', () => {
 
   it('is false for clients without these headers', () =>
     expect(isCrossSiteSubrequest((name) => (name === 'origin' ? 'https://evil.example' : undefined), [])).toBe(false));
+});
+
+describe('what caches and browsers keep from pages of other sites', () => {
+  const cached = { vary: 'Sec-Fetch-Site' };
+
+  it.each<[readonly string[], object]>([
+    [[], { ...cached, 'cross-origin-resource-policy': 'same-site' }],
+    // Whose players and pictures send no origin.
+    [[PAGE], cached],
+    [['*'], {}],
+  ])('is said with %j allowed', (allowed, headers) => expect(crossSiteHeaders(allowed)).toEqual(headers));
+
+  it.each([
+    ['same-origin', undefined, false],
+    ['cross-site', undefined, true],
+    ['cross-site', 'https://evil.example', true],
+    // The origin is in the key of the cache.
+    ['cross-site', PAGE, false],
+  ])('is the answer to %s from %s: %s', (site, origin, expected) => {
+    const headers: Readonly<Record<string, string | undefined>> = { 'sec-fetch-site': site, origin };
+    expect(isForCrossSite((name) => headers[name], [PAGE])).toBe(expected);
+  });
 });
 
 describe('mergeVary', () => {

@@ -74,6 +74,15 @@ describe('createWakeOnStream without a running host', () => {
     expect(fixture.aws.calls).toEqual([]);
   });
 
+  it.each([MEDIA, '/api/Stream/Archive/Progress/a-job'])(
+    'starts and tells nothing for a page of another site: %s',
+    async (path) => {
+      const headers = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' };
+      expect((await fixture.wake(path, { headers })).statusCode).toBe(403);
+      expect(fixture.aws.calls).toEqual([]);
+    },
+  );
+
   it('exposes the reason and Retry-After to pages of allowed origins', async () => {
     const { headers } = await fixture.wake(MEDIA, { headers: { origin: CORS_ORIGIN } });
     expect(headers).toMatchObject({ 'access-control-allow-origin': CORS_ORIGIN });

@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
+import { operations } from '../../../core/api/operations.ts';
 import { createProblem } from '../../../core/api/problem.ts';
 import { StateUnavailable } from '../../../core/errors/errors.ts';
 import { silentLog } from '../../../core/log/index.ts';
@@ -28,8 +29,50 @@ describe('404', () => {
     expect(headers).toMatchObject({
       'x-content-type-options': 'nosniff',
       'cache-control': 'no-store',
-      vary: 'Origin, Accept',
+      vary: 'Origin, Sec-Fetch-Site, Accept',
     });
+  });
+});
+
+describe('pages of other sites', () => {
+  const OF_OTHERS = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'video' };
+  const paths = operations.flatMap(({ servedBy, path, methods }) =>
+    methods.map((method) => [servedBy, method, path.replace('{file}', 'media.mp4')] as const),
+  );
+  const streams = paths.filter(([servedBy]) => servedBy === 'stream-service');
+
+  it.each(streams)('learn nothing from the %s by %s %s, which looks nothing up', async (_, method, path) => {
+    const asked: string[] = [];
+    const look = async (id: string) => void asked.push(id);
+    const resource = (id: string) => {
+      asked.push(id);
+      return resourceOf([trackOf('file')]);
+    };
+    const state = { getArchivedList: look, getArchiveProgress: look } as object;
+    const closed = await startService(resource, { file: source() }, { corsAllowedOrigins: [], state });
+    const answers = ['a-job-of-another', mediaKey('file'), 'A'.repeat(33)].map(async (key) => {
+      const url = closed.url + path.replace(/\{(key|jobId)\}/, key);
+      const { status, headers, body } = await sendRequest(url, { method, headers: OF_OTHERS });
+      return { status, headers: { ...headers, date: '' }, body: body.toString() };
+    });
+    const [first, ...others] = await Promise.all(answers);
+    for (const answer of others) expect(answer).toEqual(first);
+    expect(first).toMatchObject({ status: 403, headers: { 'cross-origin-resource-policy': 'same-site' } });
+    expect(asked).toEqual([]);
+  });
+
+  it('leave others what a shared cache may keep, and get nothing of it', async () => {
+    const headersOf = async (headers: Record<string, string>) => {
+      const { status, headers: answered } = await sendRequest(service.url + media, { headers });
+      return [status, answered['cache-control']?.split(',')[0], answered.vary];
+    };
+    const vary = 'Origin, Sec-Fetch-Site';
+    const link = { ...OF_OTHERS, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
+    expect(await headersOf({})).toEqual([200, 'public', vary]);
+    expect(await headersOf(link)).toEqual([200, 'private', vary]);
+    expect(await headersOf({ ...OF_OTHERS, referer: 'https://page.example/' })).toEqual([200, 'private', vary]);
+    const allowed = { origin: 'https://page.example', 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' };
+    expect(await headersOf(allowed)).toEqual([200, 'public', vary]);
   });
 });
 
