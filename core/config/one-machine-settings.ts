@@ -35,7 +35,7 @@ export const oneMachineSettings = inScope('one-machine', {
     default: '',
     defaultText: 'none',
     description:
-      'Path below which a proxy shows the service, such as `/reelay`, whether the proxy removes it or not. It is part of every link. `X-Ingress-Path` of Home Assistant comes first',
+      'Path below which a proxy shows the service, such as `/reelay`, whether the proxy removes it or not. It is part of every link. `X-Ingress-Path` of Home Assistant, from `PROXY_ADDRESSES`, comes first',
   },
   accessKeys: {
     variable: 'ACCESS_KEYS',

@@ -12,8 +12,8 @@ type ReadProxies = (request: IncomingMessage) => void;
 const INGRESS = 'x-ingress-path';
 const FORWARDED_FOR = 'x-forwarded-for';
 const SAID_BY_PROXIES = [FORWARDED_FOR, 'x-forwarded-host', 'x-forwarded-proto', INGRESS];
-/** One that begins with two slashes would name a host. */
-const PATH = /^(?:\/[\w.~-]+)+\/?$/;
+/** One that begins with two slashes would name a host, one with dot segments another application of the host. */
+const PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+\/?$/;
 
 const basePaths = new WeakMap<IncomingMessage, string>();
 
@@ -24,7 +24,8 @@ export const basePathOf = (request: IncomingMessage): string => basePaths.get(re
 export const isIngress = ({ headers }: IncomingMessage): boolean => headers[INGRESS] !== undefined;
 
 /**
- * Connections from elsewhere than the addresses of proxies say nothing. The user whom a proxy has signed in becomes the client in
+ * Connections from elsewhere than the addresses of proxies say nothing. Where these are not listed, any client is believed, but not
+ * the path below which it sees the service: proxies pass a header on that they do not know. The user whom a proxy has signed in becomes the client in
  * place of an address, so that limits, admission and the log know clients in one way.
  */
 export function createReadProxies({ trustedProxies, proxyAddresses, userHeader, basePath }: ProxyOptions): ReadProxies {
@@ -34,15 +35,16 @@ export function createReadProxies({ trustedProxies, proxyAddresses, userHeader, 
     const family = isIPv6(address) ? 'ipv6' : 'ipv4';
     listed.addSubnet(address, Number(bits ?? (family === 'ipv6' ? 128 : 32)), family);
   }
-  const isProxy = ({ socket: { remoteAddress = '' } }: IncomingMessage) =>
-    trustedProxies > 0 &&
-    (proxyAddresses.length === 0 || listed.check(remoteAddress, isIPv6(remoteAddress) ? 'ipv6' : 'ipv4'));
+  const isListed = ({ socket: { remoteAddress = '' } }: IncomingMessage) =>
+    trustedProxies > 0 && listed.check(remoteAddress, isIPv6(remoteAddress) ? 'ipv6' : 'ipv4');
+  const isProxy = (request: IncomingMessage) =>
+    trustedProxies > 0 && (proxyAddresses.length === 0 || isListed(request));
 
   return (request) => {
     if (!isProxy(request)) for (const name of SAID_BY_PROXIES) setHeader(request, name, undefined);
     const { headers, headersDistinct } = request;
     const ingress = headers[INGRESS]?.toString() ?? '';
-    if (!PATH.test(ingress)) setHeader(request, INGRESS, undefined);
+    if (!isListed(request) || !PATH.test(ingress)) setHeader(request, INGRESS, undefined);
     basePaths.set(request, (isIngress(request) ? ingress : basePath).replace(/\/$/, ''));
     if (userHeader === undefined || !isProxy(request)) return;
     const [user, another] = headersDistinct[userHeader.toLowerCase()] ?? [];

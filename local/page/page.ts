@@ -103,7 +103,12 @@ function isPagePath(target: string): boolean {
 
 function sendFile(request: IncomingMessage, response: ServerResponse, file: PageFile): void {
   const [coding, { body, etag }] = encodingFor(file, request.headers['accept-encoding']);
-  response.setHeader('cache-control', file.cacheControl);
+  // The policies depend on a header.
+  const isShared = !isIngress(request);
+  response.setHeader(
+    'cache-control',
+    isShared ? file.cacheControl : file.cacheControl.replace(/^(?:public, )?/, 'private, '),
+  );
   response.setHeader('etag', etag);
   if (file.encoded.size > 0) response.setHeader('vary', 'Accept-Encoding');
   if (matchesEntityTag(request.headers['if-none-match'], etag)) response.writeHead(304).end();

@@ -30,6 +30,7 @@ export interface ApiFakes {
   readonly lists: ArchivedList[];
   /** Whether search results are resolved. */
   search?: boolean;
+  publicUrl?: string;
   /** What subtitle files contain. */
   cues: readonly Cue[];
   /** Stored progress of archives, with the ids of their jobs. */
@@ -112,6 +113,7 @@ export function functionsOver(fakes: ApiFakes, environment = 'Development') {
     },
     resolver,
     search: fakes.search,
+    publicUrl: fakes.publicUrl,
     version: '1.2.3',
     environment,
     origins: [ALLOWED_ORIGIN],

@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
+import { basePathOf, createReadProxies } from '../../local/gateway/index.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
 import { BASE, pathTo, startBehindProxy } from './behind-proxy.ts';
 
@@ -43,19 +45,31 @@ describe('Home Assistant', () => {
       await answer.body.dump();
       return [
         answer.headers['x-frame-options'],
+        answer.headers['cache-control'],
         /frame-ancestors .*/.exec(String(answer.headers['content-security-policy']))?.[0],
       ];
     };
-    expect(await policies(INGRESS)).toEqual(['SAMEORIGIN', "frame-ancestors 'self'"]);
-    expect(await policies({})).toEqual(['DENY', "frame-ancestors 'none'"]);
+    expect(await policies(INGRESS)).toEqual(['SAMEORIGIN', 'private, no-cache', "frame-ancestors 'self'"]);
+    expect(await policies({})).toEqual(['DENY', 'no-cache', "frame-ancestors 'none'"]);
   });
 
-  it.each(['//evil.example', 'https://evil.example', '/a b', '/"><script>'])('cannot name %j', async (path) => {
-    expect(await locationOf({ 'x-ingress-path': path })).toBe(BASE);
-  });
+  it.each(['//evil.example', 'https://evil.example', '/a b', '/"><script>', '/a/../b', '/./b', '/..', '/.'])(
+    'cannot name %j',
+    async (path) => {
+      expect(await locationOf({ 'x-ingress-path': path })).toBe(BASE);
+    },
+  );
 
-  it('is not believed from an address that is no proxy', async () => {
+  it('is not believed from an address that is no proxy, nor where proxies are not listed', async () => {
     expect(await locationOf(INGRESS, elsewhere)).toBe(BASE);
+    const seenFrom = (remoteAddress: string, proxyAddresses: readonly string[]) => {
+      const headers: Record<string, string> = { ...INGRESS };
+      const received = { headers, headersDistinct: {}, socket: { remoteAddress } } as unknown as IncomingMessage;
+      createReadProxies({ trustedProxies: 1, proxyAddresses, userHeader: undefined, basePath: BASE })(received);
+      return basePathOf(received);
+    };
+    expect(seenFrom('127.0.0.1', ['127.0.0.0/8'])).toBe(INGRESS['x-ingress-path']);
+    expect(seenFrom('127.0.0.1', [])).toBe(BASE);
   });
 });
 

@@ -43,7 +43,9 @@ export const createGetFeed =
     };
     const body = await write();
     const etag = entityTag(body);
-    const headers = { etag, 'cache-control': `max-age=${MAX_AGE_SECONDS}` };
+    // Without it, links have what headers say: no cache may hand them to others.
+    const scope = options.publicUrl ? '' : 'private, ';
+    const headers = { etag, 'cache-control': `${scope}max-age=${MAX_AGE_SECONDS}` };
     if (matchesEntityTag(headerOf(event, 'if-none-match'), etag)) return { statusCode: 304, headers };
     return { statusCode: 200, headers: { ...headers, 'content-type': TYPES[format] }, body };
   };

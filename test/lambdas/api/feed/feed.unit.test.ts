@@ -27,7 +27,7 @@ describe('GET /api/Feed as RSS', () => {
   it('is a podcast whose enclosures are one-shot links with exact lengths or none', async () => {
     const { statusCode, headers, body = '' } = await read();
     expect([statusCode, headers?.['content-type'], headers?.['cache-control']]).toEqual([
-      ...[200, 'application/rss+xml; charset=utf-8', 'max-age=900'],
+      ...[200, 'application/rss+xml; charset=utf-8', 'private, max-age=900'],
     ]);
     const url = (index: number) =>
       `http://reelay.example:8080/api/Get?url=https%3A%2F%2Fmedia.example%2F${index}%3Fx%3D1%26y%3D%C3%A4&amp;quality=mp3`;
@@ -43,6 +43,13 @@ describe('GET /api/Feed as RSS', () => {
     expect(body).toContain('First &amp;amp; &amp;lt;b&amp;gt;second&amp;lt;/b&amp;gt;&lt;br&gt;line</description>');
     expect(body).toContain('<psc:chapter start="00:00:30.000" title=""/>');
     expect(body).toMatch(/<podcast:guid>[\da-f]{8}-[\da-f]{4}-5[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}</);
+  });
+
+  it('may be kept by shared caches where its links depend on no header', async () => {
+    fakes.publicUrl = 'https://public.example';
+    const { headers, body } = await read();
+    expect(headers?.['cache-control']).toBe('max-age=900');
+    expect(body).not.toContain('reelay.example');
   });
 
   it('has thumbnails and transcripts of items that have them, by links that outlive keys', async () => {
