@@ -25,6 +25,8 @@ afterAll(() => browser?.close());
 async function play(tag: 'video' | 'audio', url: string, seekTo: number) {
   const page = await browser.newPage();
   try {
+    // Within the site of the instance.
+    await page.goto(`${target.baseUrl}/api/App`);
     // Without waiting for the load event: a stream may continue.
     await page.setContent(`<${tag} muted preload="auto" src="${url}"></${tag}>`, { waitUntil: 'commit' });
     return await page.$eval(

@@ -124,7 +124,8 @@ export async function startService(
     ffmpeg: () => ffmpeg,
     maintenance: async () => undefined,
     limits: { maxStreams: 10, maxStreamsPerClient: 10, maxFfmpeg: 4 },
-    corsAllowedOrigins: [],
+    // Players of tests are in pages without an origin.
+    corsAllowedOrigins: ['*'],
     trustedProxies: 0,
     log: silentLog,
     ...options,

@@ -95,7 +95,7 @@ const dashAt = (name: string, seconds: number): Partial<Track> => {
 };
 
 async function serve(tracks: readonly Track[], durationSeconds: number): Promise<string> {
-  const service = await site.serve(tracks, { durationSeconds }, {}, { corsAllowedOrigins: ['*'] });
+  const service = await site.serve(tracks, { durationSeconds });
   const [{ formatId } = { formatId: '' }] = tracks;
   return `${service.url}/api/Stream/Media/${tracks.length > 1 ? combinedKey() : mediaKey(formatId)}`;
 }

@@ -358,7 +358,6 @@ describe('the HLS presentation', () => {
   ])('%s plays in hls.js, which offers the languages', async (query, names) => {
     const { hls } = await start('chained-short.mp4', {
       dubs: [...DUBS.slice(0, 1), ...AAC_DUBS.slice(0, 1), ...DUBS.slice(3, 4)],
-      options: { corsAllowedOrigins: ['*'] },
     });
     await using page = await (await playerBrowser()).newPage();
     await page.setContent('<video muted></video>');

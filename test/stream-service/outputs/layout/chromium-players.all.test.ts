@@ -66,7 +66,7 @@ describe('Chromium', () => {
     [['muxed-indexed.mp4'], 300],
     [['ladder/both-360.mp4'], 8],
   ] as const)('plays and seeks the playlists of %j by hls.js', async (files, seconds) => {
-    const started = await startMedia(media, files, { corsAllowedOrigins: ['*'] });
+    const started = await startMedia(media, files);
     page = await browser.newPage();
     const library = createRequire(import.meta.url).resolve('hls.js/dist/hls.min.js');
     await page.setContent('<video muted></video>');

@@ -50,11 +50,9 @@ async function startLadder(failing: readonly string[] = []) {
       failing.includes(name) ? () => Promise.reject(new Error('Down')) : await media.load(`ladder/${name}.mp4`),
     ]),
   );
-  const service = await startService(
-    resourceOf(tracks, { renditions, durationSeconds: SECONDS }),
-    { ...Object.fromEntries(sources), audio: await media.load('ladder/aac-128.m4a') },
-    { corsAllowedOrigins: ['*'] },
-  );
+  const audio = await media.load('ladder/aac-128.m4a');
+  const found = { ...Object.fromEntries(sources), audio };
+  const service = await startService(resourceOf(tracks, { renditions, durationSeconds: SECONDS }), found);
   return (key = combinedKey('h264-720')) => `${service.url}/api/Stream/Hls/${key}/`;
 }
 
