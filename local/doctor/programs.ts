@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { createTools, smokeTestYtDlp, type YtDlp } from '@reelay/yt-dlp-worker';
+import { createTools, pythonForYtDlp, smokeTestYtDlp, type YtDlp } from '@reelay/yt-dlp-worker';
 import type { Settings } from '../../core/config/index.ts';
 import { createEgress, openLoopbackProxy } from '../../core/egress/index.ts';
 import { messageOf } from '../../core/errors/index.ts';
@@ -11,7 +11,7 @@ import { type Finding, findingsOn } from './finding.ts';
 export async function checkTools(settings: Settings): Promise<Finding[]> {
   const { ok, warning, problem } = findingsOn('Tools');
   const dir = resolve(settings.toolsDir);
-  if (!existsSync(dir)) return [ok(`not installed yet: the first start fetches them into ${dir}`)];
+  if (!existsSync(dir)) return [ok(`not installed yet: the first start fetches them into ${dir}`), await checkPython()];
   const egress = createEgress({ allow: [] });
   let isInstalling = false;
   const tools = createTools({
@@ -39,6 +39,16 @@ export async function checkTools(settings: Settings): Promise<Finding[]> {
   } finally {
     await tools.close();
     await egress.close();
+  }
+}
+
+/** The Python that yt-dlp of PyPI needs: where the official release cannot be fetched, it comes from there. */
+async function checkPython(): Promise<Finding> {
+  const { ok, warning } = findingsOn('Python');
+  try {
+    return ok((await pythonForYtDlp()).version);
+  } catch (error) {
+    return warning(`${messageOf(error)}: without the official release there is no yt-dlp`);
   }
 }
 

@@ -42,6 +42,7 @@ describe('runChecks', () => {
     expect(findings.filter(({ severity }) => severity === 'problem')).toEqual([]);
     expect(on('Data folder', findings)).toMatchObject([{ text: expect.stringMatching(/will be created$/) }]);
     expect(on('Tools', findings)).toMatchObject([{ text: expect.stringContaining('not installed yet') }]);
+    expect(on('Python', findings)).toMatchObject([{ text: expect.stringMatching(/^3\.|3\.11 or newer/) }]);
   });
 
   it('stops at an invalid setting, which it names', async () => {

@@ -14,7 +14,7 @@ import {
 import { findOnPath, run } from '../../packages/yt-dlp-worker/src/process/program.ts';
 import { findPython } from '../../packages/yt-dlp-worker/src/process/python.ts';
 import { ToolRefused } from '../../packages/yt-dlp-worker/src/tools.ts';
-import { ytDlpAtPath, ytDlpOfSystem } from '../../packages/yt-dlp-worker/src/yt-dlp/providers.ts';
+import { pythonForYtDlp, ytDlpAtPath, ytDlpOfSystem } from '../../packages/yt-dlp-worker/src/yt-dlp/providers.ts';
 import { installedTools } from '../support/installed-tools.ts';
 import { shellQuote } from '../support/shell-quote.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -81,23 +81,34 @@ describe('findPython', () => {
     ['has no pip', 'echo /usr/bin/python3; echo 3.12.0; echo False', /has no pip/],
     ['does not run', 'echo "no such version" >&2; exit 127', /does not run: no such version/],
   ])('skips one that %s', async (name, text, reason) => {
-    await expect(findPython(await script(name, `#!/bin/sh\n${text}\n`))).rejects.toThrow(reason);
+    await expect(findPython({ program: await script(name, `#!/bin/sh\n${text}\n`) })).rejects.toThrow(reason);
+  });
+
+  it('skips one that is too old for yt-dlp, which other packages can use', async () => {
+    const program = await script('python3', '#!/bin/sh\necho "$0"; echo 3.10.12; echo True\n');
+    expect((await findPython({ program })).version).toBe('3.10.12');
+    vi.stubEnv('PATH', `${dir}:${process.env.PATH}`);
+    await expect(pythonForYtDlp()).rejects.toThrow('Python 3.10.12 is too old (3.11 or newer)');
+    vi.unstubAllEnvs();
+    await rm(program);
   });
 
   it('throws when there is none', async () => {
-    await expect(findPython(join(dir, 'no-python'))).rejects.toThrow(/^there is no Python$/);
+    await expect(findPython({ program: join(dir, 'no-python') })).rejects.toThrow(/^there is no Python$/);
   });
 
   it('passes pip the variables for its registry, and no secrets', async () => {
     const text = `if [ "$1" = -c ]; then echo "$0"; echo 3.12.0; echo True; else /usr/bin/env > ${dir}/pip-env; fi`;
-    const python = await findPython(await script('python-for-env', `#!/bin/sh\n${text}\n`), {
+    const environment = {
       PATH: '/usr/bin:/bin',
       PIP_INDEX_URL: 'https://registry.example/simple',
       https_proxy: 'http://proxy.example',
       AWS_SECRET_ACCESS_KEY: 's3cret',
       PYTHONPATH: '/elsewhere',
       NODE_OPTIONS: '--x',
-    });
+    };
+    const program = await script('python-for-env', `#!/bin/sh\n${text}\n`);
+    const python = await findPython({ program, environment });
     await python.install('anything', dir);
     const given = await readFile(join(dir, 'pip-env'), 'utf8');
     expect(given).toMatch(/^PIP_INDEX_URL=.*registry\.example/m);
@@ -121,7 +132,7 @@ echo "Installing collected packages: package"`;
     [true, 2000],
     [false, undefined],
   ])('reports the bytes of downloads, and the total of a single one (%s)', async (hasNoDependencies, total) => {
-    const python = await findPython(await script('python-for-bytes', `#!/bin/sh\n${pip}\n`));
+    const python = await findPython({ program: await script('python-for-bytes', `#!/bin/sh\n${pip}\n`) });
     const target = await temporaryFolder();
     const { promise, resolve } = Promise.withResolvers<unknown[]>();
     const onInstall = vi.fn();

@@ -47,6 +47,7 @@ export {
   listImpersonateTargets,
   locateLayeredYtDlp,
   offersTarget,
+  pythonForYtDlp,
   type Releases,
   readVersion,
   unpackRelease,

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { compareVersions } from '../versions.ts';
 import { run } from './program.ts';
 
-/** Required by current versions of yt-dlp. */
+/** Required by current versions of yt-dlp: pip would choose an older one for good. */
+export const PYTHON_OF_YT_DLP = '3.11';
+/** For other packages. */
 const MIN_VERSION = '3.10';
 const DESCRIBE_SCRIPT = `
 import sys, importlib.util
@@ -26,6 +28,7 @@ const PIP_ENVIRONMENT =
 export interface Python {
   /** The interpreter itself rather than a shim: the worker runs without PATH. */
   readonly path: string;
+  readonly version: string;
   /**
    * Installs packages with their dependencies into a folder. Wheels only: no code of a package runs during the install.
    *
@@ -61,15 +64,24 @@ export interface InstallOptions {
   readonly onInstall?: (() => void) | undefined;
 }
 
+interface FindPythonOptions {
+  /** @default '3.10' */
+  readonly minVersion?: string;
+  /** @default python3, as PATH has it */
+  readonly program?: string;
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+}
+
 /** Finds a Python interpreter. @throws Error in one line when there is none, it is too old, or it has no pip */
-export async function findPython(program = 'python3', environment = process.env): Promise<Python> {
+export async function findPython(options: FindPythonOptions = {}): Promise<Python> {
+  const { minVersion = MIN_VERSION, program = 'python3', environment = process.env } = options;
   const env = Object.fromEntries(Object.entries(environment).filter(([name]) => PIP_ENVIRONMENT.test(name)));
   const about = await run(program, ['-c', DESCRIBE_SCRIPT], { env }).catch((cause: Error) => {
     throw new Error(isMissing(cause) ? 'there is no Python' : `Python does not run: ${cause.message}`, { cause });
   });
   const [path = '', version = '', hasPip] = about.toString().trim().split('\n');
-  if (compareVersions(version, MIN_VERSION) < 0)
-    throw new Error(`Python ${version} is too old (${MIN_VERSION} or newer)`);
+  if (compareVersions(version, minVersion) < 0)
+    throw new Error(`Python ${version} is too old (${minVersion} or newer)`);
   if (hasPip !== 'True') throw new Error('Python has no pip');
 
   const pip = (args: readonly string[], signal?: AbortSignal, options: PipOptions = {}) =>
@@ -132,6 +144,7 @@ export async function findPython(program = 'python3', environment = process.env)
   };
   return {
     path,
+    version,
     async install(requirement, target, options = {}) {
       const install = ['install', '--no-compile', '--target', target, ...selection(options)];
       if (!options.sha256) await pipWithProgress([...install, requirement], target, options);

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findOnPath, findPython, type InstallOptions, run } from '../process/index.ts';
+import { findOnPath, findPython, type InstallOptions, PYTHON_OF_YT_DLP, run } from '../process/index.ts';
 import type { SkippedRelease, ToolProvider, YtDlp } from '../tools.ts';
 import { compareVersions } from '../versions.ts';
 import { findLayeredYtDlp } from './layered-yt-dlp.ts';
@@ -44,6 +44,9 @@ const PACKAGES = ['yt-dlp[default,curl-cffi]', 'yt-dlp[default]'] as const;
 /** pip's messages when a package is missing for this machine. Other failures would recur with fewer packages. */
 const UNMET = /no matching distribution|could not find a version|resolutionimpossible|conflicting/i;
 
+/** The Python that installs and runs yt-dlp from PyPI. @throws Error in one line when there is none that can */
+export const pythonForYtDlp = () => findPython({ minVersion: PYTHON_OF_YT_DLP });
+
 /** yt-dlp from PyPI, verified by pip: the registry's checksums over TLS. */
 export function ytDlpFromPypi({ channel }: { readonly channel: 'stable' | 'nightly' }): ToolProvider<YtDlp> {
   const select = (signal: AbortSignal): InstallOptions => ({ pre: channel === 'nightly', signal });
@@ -51,12 +54,12 @@ export function ytDlpFromPypi({ channel }: { readonly channel: 'stable' | 'night
     name: 'pypi',
     label: 'PyPI',
     async findNewest(signal) {
-      const python = await findPython();
+      const python = await pythonForYtDlp();
       return tryRequirements(signal, (requirement) => python.choose('yt-dlp', requirement, select(signal)));
     },
     findSkipped: (version, signal) => findSkipped(version, select(signal)),
     async fetch(folder, { signal, onBytes, onInstall }) {
-      const python = await findPython();
+      const python = await pythonForYtDlp();
       const selected = { ...select(signal), onBytes, onInstall };
       await tryRequirements(signal, (requirement) => python.install(requirement, folder, selected));
       // Isolated from the environment and from the packages of user and system.
@@ -85,7 +88,7 @@ async function tryRequirements<T>(signal: AbortSignal, work: (requirement: strin
 
 /** The newest release of PyPI and why pip does not install it, where it is newer than the version that pip chose. */
 async function findSkipped(chosen: string, options: InstallOptions): Promise<SkippedRelease | undefined> {
-  const python = await findPython();
+  const python = await pythonForYtDlp();
   const { version, requiresPython } = await python.findNewest('yt-dlp', options);
   if (compareVersions(version, chosen) <= 0) return undefined;
   // The plain package first: what it lacks is the reason also where curl-cffi has no wheel for any release.
