@@ -155,10 +155,19 @@ export interface Rendition {
 
 /**
  * Why a rendition is worse than its resolution or bitrate says: refused after its first minute, possibly DRM protected, for browsers only, damaged or
- * unplayable, with a watermark; its audio ranks as an audio description or a dub. What the source tells of the audio,
- * such as a compressed dynamic range, is in `versions`.
+ * unplayable, its picture invented from a smaller one, with a watermark; its audio ranks as an audio description or a dub, or its voices
+ * are boosted. What the source tells of the audio, such as a compressed dynamic range, is in `versions`.
  */
-export type Flaw = 'partial' | 'protected' | 'browsers' | 'damaged' | 'watermarked' | 'description' | 'dub';
+export type Flaw =
+  | 'partial'
+  | 'protected'
+  | 'browsers'
+  | 'damaged'
+  | 'upscaled'
+  | 'watermarked'
+  | 'description'
+  | 'dub'
+  | 'boosted';
 
 /** A subtitle file, which is a track without video and audio. */
 export interface Subtitle {

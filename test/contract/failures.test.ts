@@ -143,6 +143,7 @@ describe('undeliverable media: 415 with the reason', () => {
     ['/trouble/451', 'region', /refuse.*region/i],
     ['/site/status/403', 'refused', /refuse/i],
     ['/site/only-odd/x', 'unsupported', /not handled/i],
+    ['/site/only-sabr/x', 'unsupported', /by SABR alone/],
     ['/pages/words', 'unsupported', /link|page/i],
   ])('%s is %s', async (link, name, reason) => {
     const { status, problem } = await target.resolve(link);

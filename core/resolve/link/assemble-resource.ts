@@ -91,7 +91,12 @@ function noRenditionError(info: Info): Error {
   const formats = infoList(info.formats);
   if (info._has_drm === true || formats.some(({ has_drm }) => has_drm === true))
     return new NotDeliverable('The media is DRM protected.', { reason: 'drm' });
-  return formats.some(({ protocol }) => typeof protocol === 'string' && protocol !== 'mhtml')
+  const protocols = formats.flatMap(({ protocol }) =>
+    typeof protocol === 'string' && protocol !== 'mhtml' ? protocol : [],
+  );
+  if (protocols.length > 0 && protocols.every((protocol) => protocol === 'sabr'))
+    return new NotDeliverable('The source sends this media by SABR alone, a protocol of YouTube that is not handled.');
+  return protocols.length > 0
     ? new NotDeliverable('The source sends this media in a way that is not handled.')
     : new NotFound(undefined, { reason: 'no-media' });
 }

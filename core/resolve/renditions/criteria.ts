@@ -115,6 +115,11 @@ export const soundCriteria: readonly CandidateCriterion[] = [whole, readable, fo
 export const videoCriteria: readonly Criterion<VideoCandidate>[] = [
   ...soundCriteria,
   {
+    name: 'Not upscaled by the site',
+    reason: "YouTube's `-sr` formats: a picture that was invented from a smaller one, which is there as well.",
+    compare: lastIf(({ isUpscaled }) => isUpscaled),
+  },
+  {
     name: 'Higher resolution',
     reason: 'By the shorter side, as people name it: vertical 1080×1920 is 1080p.',
     compare: higher(({ track }) => shorterSide(track) ?? 0),
@@ -195,6 +200,11 @@ const audioVersion: readonly CandidateCriterion[] = [
     compare: lastIf(({ isAudioDescription }) => isAudioDescription),
   },
   ...languageCriteria,
+  {
+    name: 'No voice boost',
+    reason: "YouTube's `-vb` formats: voices that were raised by a model.",
+    compare: lastIf(({ isVoiceBoosted }) => isVoiceBoosted),
+  },
   {
     name: 'Uncompressed dynamic range',
     reason: 'Loudness as recorded: YouTube lists a compressed copy (DRC) beside each track.',

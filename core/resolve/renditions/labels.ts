@@ -18,9 +18,11 @@ export const FLAWS = [
   'protected',
   'browsers',
   'damaged',
+  'upscaled',
   'watermarked',
   'description',
   'dub',
+  'boosted',
 ] as const satisfies Flaw[];
 
 /**
@@ -32,6 +34,8 @@ const FLAW_NAMES: Readonly<Partial<Record<Flaw, readonly [name: string, said: Re
   protected: ['possibly DRM protected', /\bdrm\b/i],
   browsers: ['for browsers only', /\bbrowsers\b/i],
   damaged: ['damaged or unplayable', /\bdamaged\b|\bunplayable\b/i],
+  upscaled: ['AI-upscaled', /\bAI[- ]upscaled\b/i],
+  boosted: ['voice boost', /\bvoice boost/i],
   watermarked: ['watermarked', /(?<!\b(?:no|without|non|un)[ -]?)watermark(?:ed)?\b(?!-free)/i],
 };
 
@@ -125,9 +129,11 @@ function flawsOf(candidate: Candidate, original: Candidate | undefined): readonl
     protected: candidate.mayHaveDrm,
     browsers: candidate.needsImpersonation,
     damaged: isDamaged(candidate),
+    upscaled: candidate.isUpscaled,
     watermarked: track.video !== null && candidate.isWatermarked,
     description: hasAudio && isAudioDescription,
     dub: !isAudioDescription && isDub,
+    boosted: candidate.isVoiceBoosted,
   };
   return FLAWS.filter((flaw) => found[flaw]);
 }

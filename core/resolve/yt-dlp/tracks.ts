@@ -28,6 +28,10 @@ interface RankingFacts {
   readonly mayHaveDrm: boolean;
   /** yt-dlp's `impersonate`: the site requires the TLS of a browser, which media requests do not imitate. */
   readonly needsImpersonation: boolean;
+  /** The site has made its picture from a smaller one. */
+  readonly isUpscaled: boolean;
+  /** The site has raised the voices in its audio. */
+  readonly isVoiceBoosted: boolean;
   /** The source calls it a copy with a watermark. */
   readonly isWatermarked: boolean;
   /** The audio describes the picture to people who do not see it. */
@@ -70,6 +74,9 @@ const DESCRIPTION_LANGUAGE_PREFERENCE = -10;
 const AUDIO_DESCRIPTION =
   /\baudio.?descri|\bdescri(?:ptive|bed)\b|\bdescriptions?\b|audiodeskription|h[oö]rfilm|audiodescripci[oó]n|audiodescrizione|\bvisually impaired\b/i;
 const WATERMARKED = /(?<!\b(?:no|without|non|un)[ -]?)watermark(?:ed)?\b(?!-free)/i;
+/** YouTube's ids after the number: elsewhere they are languages, such as Serbian. */
+const [UPSCALED_ID, VOICE_BOOST_ID] = [/^\d+-sr\b/, /^\d+-vb\b/];
+const [UPSCALED, VOICE_BOOST] = [/\bAI[- ]upscaled\b/i, /\bvoice[- ]?boost/i];
 const ORIGINAL = /\borig/i;
 const DRC = /(?:^|[^a-z])drc(?:$|[^a-z])/i;
 const HDR_CODEC = /^(?:vp0?9\.0?2|dv(?:h1|he|av|a1))/i;
@@ -221,6 +228,7 @@ export function readRankingFacts(format: Info, info: Info): RankingFacts {
   const note = text(format.format_note) ?? '';
   const id = text(format.format_id) ?? '';
   const languagePreference = languagePreferenceOf(format, info);
+  const isYouTube = /^youtube/i.test(text(info.extractor_key) ?? '');
   return {
     preference: finite(format.preference, UNSPECIFIED.preference),
     sourcePreference: finite(format.source_preference, UNSPECIFIED.sourcePreference),
@@ -229,6 +237,8 @@ export function readRankingFacts(format: Info, info: Info): RankingFacts {
     statesLanguagePreference: finite(format.language_preference, undefined) !== undefined,
     mayHaveDrm: format.has_drm === 'maybe',
     needsImpersonation: format.impersonate === true,
+    isUpscaled: UPSCALED.test(note) || (isYouTube && UPSCALED_ID.test(id)),
+    isVoiceBoosted: VOICE_BOOST.test(note) || (isYouTube && VOICE_BOOST_ID.test(id)),
     isWatermarked: WATERMARKED.test(note) || WATERMARKED.test(id),
     isAudioDescription: languagePreference <= DESCRIPTION_LANGUAGE_PREFERENCE || AUDIO_DESCRIPTION.test(note),
     isOriginalAudio: ORIGINAL.test(note),

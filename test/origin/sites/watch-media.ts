@@ -138,6 +138,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   nothing: { formats: [] },
   odd: { formats: ['both-360'] },
   'only-odd': { formats: [] },
+  'only-sabr': { formats: [] },
   embedded: { formats: ['both-360'] },
   detailed: { formats: ['both-360'], info: DETAILS },
   /** The same of a small file. */
@@ -223,6 +224,8 @@ function furtherFormats({ kind, origin, address }: MediaRequest): Info[] {
     case 'odd':
     case 'only-odd':
       return odd;
+    case 'only-sabr':
+      return odd.map((format, index) => (index === 0 ? format : { ...format, url: `${origin}/x`, protocol: 'sabr' }));
     case 'partly-drm':
       return [
         {

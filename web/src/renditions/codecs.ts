@@ -35,7 +35,7 @@ const MAX_COMMON_HEIGHT = 1440;
 
 /** As descriptions name it, whether the service or yt-dlp wrote them. */
 const FLAWED =
-  /\b(?:first minute|possibly DRM protected|for browsers only|damaged|unplayable|(?<!un|un-|no |non-)watermarked|dubbed|DRC|descriptive|audio.descri\w+)\b/i;
+  /\b(?:first minute|possibly DRM protected|for browsers only|damaged|unplayable|AI-upscaled|voice boost|(?<!un|un-|no |non-)watermarked|dubbed|DRC|descriptive|audio.descri\w+)\b/i;
 
 /** What the contract leaves to descriptions and MIME types. */
 export interface CodecFacts {

@@ -33,6 +33,7 @@ const videoContrasts: readonly Contrast[] = [
   [{ has_drm: false }, { has_drm: 'maybe' }],
   [{ impersonate: false }, { impersonate: 'chrome' }],
   [{ preference: -9 }, { preference: -10 }],
+  [{ format_note: '720p' }, { format_note: '720p, AI-upscaled' }],
   [{ height: 720 }, { height: 480 }],
   [{ format_note: 'HD' }, { format_note: 'HD, watermarked' }],
   [{ preference: 1 }, { preference: 0 }],
@@ -63,6 +64,7 @@ const versionContrasts: readonly Contrast[] = [
   [{ language_preference: 1 }, { language_preference: 0 }],
   [{ format_note: 'Originalton' }, { format_note: 'Deutsch' }],
   [{ source_preference: -1 }, { source_preference: -2 }],
+  [{ format_note: 'medium' }, { format_note: 'medium, voice boost' }],
   [{ format_id: '140' }, { format_id: '140-drc' }],
   [{ preference: 1 }, { preference: 0 }],
 ];

@@ -30,7 +30,7 @@ const format = fc.record({
   language_preference: maybe(-10, -1, 10),
   has_drm: maybe<boolean | string>(false, true, 'maybe'),
   impersonate: maybe(true),
-  format_note: maybe('DRC', 'Audiodeskription', 'Original', 'HDR', 'watermarked'),
+  format_note: maybe('DRC', 'Audiodeskription', 'Original', 'HDR', 'watermarked', 'AI-upscaled', 'voice boost'),
   language: maybe('de', 'en'),
   format: maybe('one', 'two'),
 });

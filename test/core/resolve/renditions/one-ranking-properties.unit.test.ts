@@ -18,9 +18,11 @@ const SERIOUS_FIRST: readonly Flaw[] = [
   'protected',
   'browsers',
   'damaged',
+  'upscaled',
   'watermarked',
   'description',
   'dub',
+  'boosted',
 ];
 
 const severity = ({ flaws = [], versions = [] }: Rendition) =>

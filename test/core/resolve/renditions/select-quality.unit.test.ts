@@ -158,6 +158,7 @@ describe('a wish', () => {
     ['is possibly DRM protected', { has_drm: 'maybe' }],
     ['only browsers receive', { impersonate: true }],
     ['is damaged or cannot be played', { preference: -10 }],
+    ['was upscaled', { format_note: '1080p, AI-upscaled' }],
     ['has a watermark', { format_note: 'watermarked' }],
     ['has an audio description', { format_note: 'Audio description' }],
     ['is a dub', { language_preference: -2 }],
@@ -168,6 +169,22 @@ describe('a wish', () => {
     expect(select([vp9('sound', 1080), both('flawed', 720, flaw)], { maxHeight: 720 })).toBe('sound');
     expect(select([vp9('sound', 1080), both('flawed', 144, flaw)], 'worst')).toBe('sound');
     expect(select([both('flawed', 720, flaw)], { maxHeight: 720 })).toBe('flawed');
+  });
+
+  it('takes a filmed picture rather than a larger one that the site invented from it', () => {
+    const upscaled = { format_note: '1080p, AI-upscaled' };
+    const formats = [both('sr', 1080, upscaled), both('filmed', 480), both('small-sr', 360, upscaled)];
+    const { renditions } = selectRenditions(tracksOf({ formats: [...formats] }, 0));
+    expect(renditions.flatMap(({ side, formatIds }) => (side === 'video' ? formatIds : []))).toEqual([
+      'filmed',
+      'sr',
+      'small-sr',
+    ]);
+    for (const quality of ['best', 'worst', { maxHeight: 1080 }] as const)
+      expect(select(formats, quality)).toBe('filmed');
+    expect(
+      select([audio('vb', 256, { format_note: 'voice boost' }), audio('drc', 200, { format_note: 'DRC' })], 'audio'),
+    ).toBe('drc');
   });
 
   const opus = { acodec: 'opus', ext: 'webm' };

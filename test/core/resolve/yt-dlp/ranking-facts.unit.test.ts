@@ -9,6 +9,8 @@ const DEFAULTS = {
   statesLanguagePreference: false,
   mayHaveDrm: false,
   needsImpersonation: false,
+  isUpscaled: false,
+  isVoiceBoosted: false,
   isWatermarked: false,
   isAudioDescription: false,
   isOriginalAudio: false,
@@ -46,6 +48,10 @@ describe('readRankingFacts', () => {
     [{ format_id: 'drc-1' }, { isDrc: true }],
     [{ format_id: 'xdrc' }, {}],
     [{ format_id: 'drcx' }, {}],
+    [{ format_note: '1080p, AI-upscaled' }, { isUpscaled: true }],
+    // Elsewhere an id may end in a language.
+    [{ format_id: '128-sr' }, {}],
+    [{ format_note: 'medium, voice boost' }, { isVoiceBoosted: true }],
     [{ format_note: 'HD, watermarked' }, { isWatermarked: true }],
     [{ format_id: 'mp4-with-watermark' }, { isWatermarked: true }],
     [{ format_id: 'mp4-without-watermark', format_note: 'No watermark' }, {}],
@@ -64,6 +70,16 @@ describe('readRankingFacts', () => {
     [{ format_note: 'HDRX' }, {}],
   ])('of %j differ from the defaults in %j', (format, facts) =>
     expect(readRankingFacts(format, {})).toEqual({ ...DEFAULTS, ...facts }),
+  );
+
+  it.each([
+    ['399-sr', true, false],
+    ['399-sr-0', true, false],
+    ['140-vb', false, true],
+    ['140-drc', false, false],
+    ['399', false, false],
+  ])('reads from the id %s of YouTube what the site has invented', (format_id, isUpscaled, isVoiceBoosted) =>
+    expect(readRankingFacts({ format_id }, { extractor_key: 'Youtube' })).toMatchObject({ isUpscaled, isVoiceBoosted }),
   );
 
   it.each([
