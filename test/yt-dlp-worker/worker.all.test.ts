@@ -253,6 +253,52 @@ describe('a fork of the worker', () => {
   });
 });
 
+describe('the cache of yt-dlp', () => {
+  const linkOf = (host: string, given: object) =>
+    `http://${host}.invalid/reelay-cache?${encodeURIComponent(JSON.stringify(given))}`;
+  /** What a link finds there. */
+  const load = async (host: string, given: object = {}, more: object = {}) => {
+    const answer = await worker.request(requestOf(linkOf(host, given), more));
+    return 'info' in answer ? JSON.parse(String(answer.info.title)) : answer;
+  };
+
+  it('keeps a value for later links of the same host and outgoing identity', async () => {
+    expect(await load('one', { value: { id: 'Ä' } })).toBeNull();
+    expect(await load('one')).toEqual({ id: 'Ä' });
+    expect(await load('two')).toBeNull();
+    expect(await load('one', {}, { identity: 'proxy' })).toBeNull();
+    // By a link of another host that leads there.
+    expect(await load('two', { via: linkOf('one', { value: 'other' }) })).toBeNull();
+    expect(await load('one', { value: null })).toEqual({ id: 'Ä' });
+    expect(await load('one')).toBeNull();
+  });
+
+  it.each([
+    ['code', { section: 'challenge-solver', key: 'lib', value: 'x' }],
+    ['an unknown key', { key: 'client_ids', value: 'x' }],
+    ['a large value', { value: 'x'.repeat(5000) }],
+  ])('keeps no %s', async (name, given) => {
+    const host = name.replaceAll(' ', '-');
+    expect([await load(host, given), await load(host, { ...given, value: null })]).toEqual([null, null]);
+  });
+
+  it('keeps a few values of a host', async () => {
+    const key = (id: number) => ({ section: 'brightcove', key: `${id}_default` });
+    for (let id = 0; id < 5; id++) await load('few', { ...key(id), value: id });
+    expect([await load('few', key(0)), await load('few', key(4))]).toEqual([null, 4]);
+  });
+
+  it('has nothing of another site that a hostile link claims to be of', async () => {
+    const poison = { section: 'soundcloud', key: 'client_id', value: 'poison' };
+    const extractor = { extractor: 'yt_dlp.extractor.soundcloud' };
+    await load('victim', { value: 'sound' });
+    await load('evil', {
+      forge: [poison, extractor, poison, ...Array(9).fill(extractor), [], { extractor: 1 }, 'x', poison],
+    });
+    expect([await load('victim'), await load('evil')]).toEqual(['sound', 'poison']);
+  });
+});
+
 describe('the end of a worker process', () => {
   it('follows close, for the fork of a request and the one forked ahead, without which it answers too', async () => {
     const file = join(temporary, 'pid-ahead');

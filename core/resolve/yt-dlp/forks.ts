@@ -124,6 +124,7 @@ export function createForks(options: ForksOptions): Forks {
           entry,
           timeoutSeconds: Math.max(1, deadline - Date.now()) / 1000,
           proxy: session.proxyUrl,
+          identity,
           flat: true,
           playlistLimit,
           niceness: Math.min(MAX_NICENESS, NICENESS_PER_RANK * rank),

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { delivers, describeSite, refuses, streamEntries } from '../describe-site.ts';
 import { sha256 } from '../stock-yt-dlp.ts';
@@ -5,7 +6,8 @@ import { useSite } from '../use-site.ts';
 import { createSoundcloud } from './soundcloud.ts';
 
 const soundcloud = await createSoundcloud();
-const site = useSite(soundcloud);
+const ytDlpPlugins = join(import.meta.dirname, '../../yt-dlp-worker/plugin');
+const site = useSite(soundcloud, { settings: { ytDlpPlugins } });
 
 // In the order of the service.
 const ALL = ['hls_aac_160k', 'http_mp3_1_0', 'hls_mp3_1_0'];
@@ -34,6 +36,31 @@ describe('a set of SoundCloud', () => {
       titles: ['The song', 'The shared'],
       streams: ['hls_aac_160k', 'hls_aac_160k'],
     });
+  });
+});
+
+describe('the id of clients of SoundCloud', () => {
+  /** How often the service has read the page that leads to it. */
+  const reads = () =>
+    site.serviceRequests().filter(({ url: { host, pathname } }) => host === 'soundcloud.com' && pathname === '/')
+      .length;
+  const resolveAll = async (by: string) => {
+    const links = ['song', 'preview', 'late', 'later', 'shared'].map((name) => trackUrl(`${name}?by=${by}`));
+    const answers = [];
+    for (const link of links) answers.push((await site.resolve(link)).status);
+    return { answers, reads: reads() };
+  };
+
+  it('is read once for many links, again once the site refuses it, and never from a link of another site', async () => {
+    const answers = Array(5).fill(200);
+    await resolveAll('first');
+    const before = reads();
+    const message = { section: 'soundcloud', key: 'client_id', value: 'poison' };
+    const forge = [message, { extractor: 'yt_dlp.extractor.soundcloud' }, message];
+    await site.resolve(`https://evil.example/reelay-cache?${encodeURIComponent(JSON.stringify({ forge }))}`);
+    expect(await resolveAll('second')).toEqual({ answers, reads: before });
+    soundcloud.changeClientId();
+    expect(await resolveAll('third')).toEqual({ answers, reads: before + 1 });
   });
 });
 

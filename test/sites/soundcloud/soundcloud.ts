@@ -30,7 +30,6 @@ const TRACKS: Readonly<Record<string, Track>> = {
   later: {},
 };
 
-const CLIENT_ID = 'a'.repeat(32);
 const API = 'https://api-v2.soundcloud.com';
 const PLAYBACK = 'https://playback.media-streaming.soundcloud.cloud';
 
@@ -60,6 +59,8 @@ export interface Soundcloud extends Site {
    * @param file with the request of this one @default now
    */
   expireUrls(file?: string): void;
+  /** Requires another id of clients. */
+  changeClientId(): void;
 }
 
 /** SoundCloud, as far as yt-dlp asks it: an API for those who know the id of its page, and signed URLs of media. */
@@ -67,6 +68,7 @@ export async function createSoundcloud(): Promise<Soundcloud> {
   const mediaDir = await madeBy(MEDIA);
   let generation = 1;
   let lastFile: string | undefined;
+  let clientId = 'a'.repeat(32);
   const sign = (url: string): string => `${url}?Policy=eyJ&Signature=${generation}&Key-Pair-Id=K1`;
 
   const resolve = (exchange: SiteExchange): void => {
@@ -110,14 +112,17 @@ export async function createSoundcloud(): Promise<Soundcloud> {
       lastFile = file;
       if (file === undefined) generation++;
     },
+    changeClientId: () => {
+      clientId = 'b'.repeat(32);
+    },
     handle: async (exchange) => {
       const { host, path, url } = exchange;
       if (host === 'on.soundcloud.com') redirect(exchange, `https://soundcloud.com/someone${path}?utm_medium=text`);
       else if (host === 'soundcloud.com')
         send(exchange, 'text/html', '<script crossorigin src="https://a-v2.sndcdn.com/assets/0.js"></script>');
-      else if (host === 'a-v2.sndcdn.com') send(exchange, 'text/javascript', `({client_id:"${CLIENT_ID}"})`);
+      else if (host === 'a-v2.sndcdn.com') send(exchange, 'text/javascript', `({client_id:"${clientId}"})`);
       else if (host.endsWith('.soundcloud.cloud')) await media(exchange);
-      else if (url.searchParams.get('client_id') !== CLIENT_ID) json(exchange, {}, 401);
+      else if (url.searchParams.get('client_id') !== clientId) json(exchange, {}, 401);
       else if (path === '/resolve') resolve(exchange);
       else if (path.startsWith('/tracks/')) trackById(exchange);
       else mediaUrl(exchange);

@@ -8,6 +8,8 @@ export interface WorkerRequest {
   readonly timeoutSeconds: number;
   /** URL of the egress proxy, with the credentials of this request. */
   readonly proxy: string;
+  /** Names the outgoing address: what extractors keep between links counts for those of the same one. @default one for all */
+  readonly identity?: string;
   /** List the entries of a playlist without resolving them. */
   readonly flat: boolean;
   /** An unresolved entry of a playlist (`_type` `url` or `url_transparent`): its metadata is merged into the result. */

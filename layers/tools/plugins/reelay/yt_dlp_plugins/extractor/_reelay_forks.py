@@ -16,7 +16,7 @@ import threading
 import time
 from urllib.parse import urlsplit
 
-from . import _reelay_challenges
+from . import _reelay_challenges, _reelay_kept
 from ._reelay_limits import die_with_parent, limit_memory, limit_usage
 from ._reelay_resolve import resolve
 from ._reelay_warm import forget, rehearse
@@ -49,6 +49,7 @@ class Fork:
         self.error_bytes = MAX_ERROR_BYTES
         self.error_lines = MAX_ERROR_LINES
         self.id = None
+        self.place = None
         self.proxy = None
         self.deadline = None
         self.niceness = 0
@@ -68,6 +69,7 @@ class Fork:
     def send(self, request):
         """Starts the resolve of a request."""
         self.id = request['id']
+        self.place = _reelay_kept.place_of(request)
         self.proxy = request['proxy']
         self.deadline = request['deadline']
         self.niceness = request.get('niceness', 0)
@@ -205,7 +207,7 @@ class Forker:
         signal.alarm(seconds)
         limit_usage(seconds)
         if 'player' not in request:
-            _reelay_challenges.ask = lambda message: ask(lines, responses, message)
+            _reelay_challenges.ask = _reelay_kept.ask = lambda message: ask(lines, responses, message)
         write(responses, resolve(self.ydl, request, lift_memory_limit))
 
 

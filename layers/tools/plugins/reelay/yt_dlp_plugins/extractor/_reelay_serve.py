@@ -2,7 +2,8 @@
 
 Request   {"id", "url", "timeoutSeconds", "proxy", "flat", "playlistLimit", "entry"?, "niceness"?,
            "impersonate"?, "player"?: arguments of _reelay_challenges.prepare,
-           "cookies"?: those replaced since the start, as _reelay_cookies takes them}
+           "cookies"?: those replaced since the start, as _reelay_cookies takes them,
+           "identity"?: the outgoing one, by which _reelay_kept keeps values apart}
 Cancel    {"cancel": id}
 Ping      {"ping": true}, answered by {"pong": true}: a worker that does not answer is stuck
 Response  the id of the request and a space, which this process writes, and the line of the fork: it answers its own request.
@@ -20,6 +21,7 @@ import time
 from collections import deque
 
 from ._reelay_forks import MAX_ERROR_LINES, remove, write
+from ._reelay_kept import MESSAGE, Kept
 from ._reelay_resolve import INTERRUPTED, MAX_RESPONSE_BYTES, encode, failure
 from ._reelay_sandbox import available
 from ._reelay_solvers import Solvers
@@ -28,7 +30,7 @@ MAX_REQUEST_BYTES = 4 << 20  # of one line
 MAX_QUEUED_REQUESTS = 1024
 MAX_TIMEOUT_SECONDS = 600
 MAX_NICENESS = 19
-MAX_QUESTIONS = 64  # of one fork: some for each client of YouTube that an extractor tries
+MAX_QUESTIONS = 96  # of one fork: some for each client of YouTube that an extractor tries, and those of _reelay_kept
 CHECK_SECONDS = 1
 SETTLED_SECONDS = 0.5
 QUIET_SECONDS = 0.05
@@ -52,6 +54,7 @@ class Server:
         self.fork_ahead_at = 0
         self.next_check = 0
         self.lines = LineReader()
+        self.kept = Kept()
         self.selector = selectors.DefaultSelector()
         self.solvers = Solvers(os.path.join(os.environ['HOME'], 'players'), forker, self.selector,
                                self.start_helper, self.collect, self.answer)
@@ -183,6 +186,8 @@ class Server:
         if fork.is_asking or fork.questions > MAX_QUESTIONS:
             return self.end(fd, failure('crash', 'Too many challenges'))
         fork.is_asking = True
+        if question.startswith(MESSAGE):
+            return self.answer(fork, self.kept.receive(fork, question))
         self.solvers.receive(fork, question)
 
     def start_helper(self, url, fork):
@@ -292,8 +297,8 @@ class Server:
 
 
 def is_question(line):
-    """Whether a line of a fork is for its solvers, rather than the response."""
-    return line.startswith(b'{"playerUrl":')
+    """Whether a line of a fork is for its solvers or for what is kept, rather than the response."""
+    return line.startswith((b'{"playerUrl":', MESSAGE))
 
 
 class LineReader:
@@ -356,8 +361,9 @@ def checked_timeout(message):
         raise ValueError('playlistLimit is not positive')
     if not isinstance(message.get('entry', {}), dict):
         raise ValueError('entry is not an object')
-    if not isinstance(message.get('impersonate', ''), str):
-        raise ValueError('impersonate is not a string')
+    for name in ('impersonate', 'identity'):
+        if not isinstance(message.get(name, ''), str):
+            raise ValueError(f'{name} is not a string')
     niceness = message.get('niceness', 0)
     if isinstance(niceness, bool) or not isinstance(niceness, int) or not 0 <= niceness <= MAX_NICENESS:
         raise ValueError('niceness is malformed')

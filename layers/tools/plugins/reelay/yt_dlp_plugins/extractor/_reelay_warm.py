@@ -7,6 +7,7 @@ import threading
 
 from yt_dlp.utils import unified_timestamp
 
+from . import _reelay_kept
 from ._reelay_bounds import bound_manifests, bound_responses
 from ._reelay_live import complete_manifests
 from ._reelay_resolve import collect_failures, encode, extract, keep_lists, keep_proxy, plain, use_proxy
@@ -54,6 +55,7 @@ def warm_up(ydl):
     keep_proxy(ydl)
     keep_lists()
     collect_failures(ydl)
+    _reelay_kept.prepare(ydl)
     rehearse(ydl)
     forget(ydl)
     gc.collect()

@@ -1,7 +1,9 @@
 """Test extractor: reports the environment of a fork, and returns info dicts that the worker must not forward as they are."""
+import json
 import os
 import re
 import resource
+import urllib.parse
 
 from yt_dlp.extractor.common import InfoExtractor
 from yt_dlp.extractor.youtube import YoutubeIE
@@ -116,3 +118,23 @@ class ReelayWorkerTestIE(InfoExtractor):
         seen = getattr(self._downloader, 'reelay_seen', 0)
         self._downloader.reelay_seen = seen + 1
         return {**info, 'view_count': seen}
+
+
+class ReelayCacheTestIE(InfoExtractor):
+    """Answers what the cache has before it stores what the link says; `forge`: messages to the worker."""
+    _VALID_URL = r'https?://[\w.-]+/reelay-cache\?(?P<id>.+)'
+
+    def _real_extract(self, url):
+        given = json.loads(urllib.parse.unquote(self._match_id(url)))
+        name = given.get('section', 'soundcloud'), given.get('key', 'client_id')
+        if 'via' in given:
+            return self.url_result(given['via'])
+        loaded = self.cache.load(*name)
+        if 'value' in given:
+            self.cache.store(*name, given['value'])
+            if self.cache.load(*name) != given['value']:
+                raise ValueError('not kept for this link')
+        from yt_dlp_plugins.extractor import _reelay_challenges
+        for message in given.get('forge', ()):
+            _reelay_challenges.ask({'kept': message})
+        return {'id': 'cache', 'title': json.dumps(loaded), 'url': 'http://media.invalid/x.mp4'}
