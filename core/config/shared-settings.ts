@@ -44,7 +44,7 @@ export const sharedSettings = inScope('both', {
     variable: 'CORS_ALLOWED_ORIGINS',
     parse: origins,
     default: [],
-    description: 'Origins whose pages may read responses',
+    description: 'Origins whose pages may resolve, play streams and read responses',
     passedTo: ['resolver', 'stream-task'],
   },
   securityContact: {
