@@ -195,7 +195,10 @@ const MESSAGES: readonly (readonly [RegExp, Reason])[] = [
   [/private|protected|\bauthori[sz]ed|have permission/i, 'private'],
   // Sites that do not say which of the two it is respond as to what does not exist.
   [/(?:deleted|removed) or geo/i, 'not-found'],
-  [/\bgeo\b|\bgeo-|geo-?(?:block|restrict)|(?:your|this) (?:country|region|location)|countr(?:y|ies)/i, 'region'],
+  [
+    /\bgeo(?:location)?\b|\bnotukerror\b|geo-?(?:block|restrict)|(?:your|this) (?:country|region|location)|countr(?:y|ies)/i,
+    'region',
+  ],
   [/log(?:ged)?[ -]?in\b|sign(?:ed)?[ -]?in\b|password|registered users|authentication|unauthori[sz]ed/i, 'login'],
   [
     /will begin|premieres?\b|(?:not|n['’]t) (?:yet )?(?:started|begun|aired)|is not (?:currently )?live|offline/i,

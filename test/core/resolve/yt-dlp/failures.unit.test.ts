@@ -99,6 +99,8 @@ describe('toError', () => {
     ['The page does not remember the video: it was deleted', 404, 'gone'],
     ["This content isn't available, try again later. The current session has been rate-limited", 502, 'rate-limited'],
     ['The uploader has not made this video available in your country', 415, 'region'],
+    ['bbc.co.uk returned error: geolocation', 415, 'region'],
+    ['bbc.co.uk returned error: notukerror', 415, 'region'],
     ['Premieres in 2 hours', 404, 'not-started'],
     ['This live event will begin in 5 days.', 404, 'not-started'],
     ['This live stream recording is not available.', 404, 'ended'],
