@@ -1,6 +1,6 @@
 import { delivers, describeSite, refuses } from '../describe-site.ts';
 import { useSite } from '../use-site.ts';
-import { blueskyPost, createJsonApi, LOOM, loomId, PEERTUBE, uuidOf } from './json-api.ts';
+import { BITCHUTE, blueskyPost, createJsonApi, LOOM, loomId, PEERTUBE, uuidOf } from './json-api.ts';
 
 const sites = useSite(await createJsonApi());
 
@@ -16,6 +16,11 @@ describeSite('Sites that are asked by JSON', sites, [
     video: ['http-cdn'],
     audio: ['http-cdn'],
     subtitles: ['en'],
+  }),
+  delivers('a video of BitChute from the one of its hosts that has it', `${BITCHUTE}/abcdefghijkl/`, {
+    ytDlp: ['0'],
+    video: ['0'],
+    audio: ['0'],
   }),
   refuses('a video that the body of a 403 calls private', `${PEERTUBE}/${uuidOf(2)}`, /HTTP Error 403/, '415 private'),
   refuses('a video that does not exist', `${PEERTUBE}/${uuidOf(3)}`, /HTTP Error 404/, '404 not-found'),

@@ -10,6 +10,7 @@ export const PEERTUBE = 'https://peertube.cpy.re/videos/watch';
 export const LOOM = 'https://www.loom.com/share';
 const BLUESKY = 'https://bsky.app/profile/did:plc:abcdefghijklmnopqrstuvwx/post';
 export const blueskyPost = (id: string): string => `${BLUESKY}/${id}`;
+export const BITCHUTE = 'https://www.bitchute.com/video';
 /** An id of PeerTube. */
 export const uuidOf = (number: number): string => `00000000-0000-4000-8000-00000000000${number}`;
 /** An id of Loom. */
@@ -21,7 +22,7 @@ const REFUSALS: Readonly<Record<string, readonly [status: number, detail: string
   [uuidOf(3)]: [404, 'Video not found'],
 };
 
-/** PeerTube, Loom and Bluesky, as far as yt-dlp asks them: all by JSON, captions and reasons included. */
+/** PeerTube, Loom, BitChute and Bluesky, as far as yt-dlp asks them: all by JSON, captions and reasons included. */
 export async function createJsonApi(): Promise<Site> {
   const mediaDir = await madeBy(MEDIA);
 
@@ -57,12 +58,20 @@ export async function createJsonApi(): Promise<Site> {
     else json(exchange, {}, 404);
   };
 
+  // Its API names a host that has not the file.
+  const bitchute = async (exchange: SiteExchange): Promise<void> => {
+    if (exchange.host === 'seed126.bitchute.com') await sendFile({ ...exchange, mediaDir }, '360.mp4');
+    else if (exchange.host !== 'api.bitchute.com') json(exchange, {}, 404);
+    else json(exchange, { media_url: 'https://seed122.bitchute.com/360.mp4', video_name: 'Video' });
+  };
+
   return {
-    hosts: ['peertube.cpy.re', 'www.loom.com', 'public.api.bsky.app'],
+    hosts: ['peertube.cpy.re', 'www.loom.com', '*.bitchute.com', 'public.api.bsky.app'],
     handle: async (exchange) => {
       const message = 'Post not found: at://did:plc:abcdefghijklmnopqrstuvwx/app.bsky.feed.post/deleted';
       if (exchange.host === 'public.api.bsky.app') json(exchange, { error: 'NotFound', message }, 400);
       else if (exchange.host === 'www.loom.com') await loom(exchange);
+      else if (exchange.host.endsWith('.bitchute.com')) await bitchute(exchange);
       else await peertube(exchange);
     },
   };

@@ -95,6 +95,18 @@ def keep_lists():
     InfoExtractor._yes_playlist = yes_playlist_of_one_id
 
 
+def keep_checks_of_hosts():
+    """Gives extractors yt-dlp's own value of `check_formats`. That formats are not requested for the selection, as the command
+    line says, means to BitChute that the host that its API names has the file: it asks none of the others."""
+    get_param = InfoExtractor.get_param
+
+    @functools.wraps(get_param)
+    def get_param_as_stock(self, name, *args, **kwargs):
+        return None if name == 'check_formats' else get_param(self, name, *args, **kwargs)
+
+    InfoExtractor.get_param = get_param_as_stock
+
+
 def collect_failures(ydl):
     """Collects the URLs whose last request took too long, for extractors omit what a manifest would have named, and the last
     refusal of the site."""

@@ -10,7 +10,9 @@ from yt_dlp.utils import unified_timestamp
 from . import _reelay_kept
 from ._reelay_bounds import bound_manifests, bound_responses
 from ._reelay_live import complete_manifests
-from ._reelay_resolve import collect_failures, encode, extract, keep_lists, keep_proxy, plain, use_proxy
+from ._reelay_resolve import (
+    collect_failures, encode, extract, keep_checks_of_hosts, keep_lists, keep_proxy, plain, use_proxy,
+)
 
 ORIGIN = 'http://warm.invalid'
 MASTER = (b'#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1000000,RESOLUTION=640x360,CODECS="avc1.4d401e,mp4a.40.2"\n'
@@ -54,6 +56,7 @@ def warm_up(ydl):
     complete_manifests()
     keep_proxy(ydl)
     keep_lists()
+    keep_checks_of_hosts()
     collect_failures(ydl)
     _reelay_kept.prepare(ydl)
     rehearse(ydl)
