@@ -12,7 +12,7 @@ export const SUBTITLE_SOURCES = ['vtt', 'srt', 'ttml', 'dfxp', 'xml', 'json3', '
 
 /**
  * Reads a subtitle file. The format is detected from the content, because sources mislabel files.
- * @param bytes UTF-8, or UTF-16 with a byte order mark
+ * @param bytes UTF-8, UTF-16 with a byte order mark, the encoding of an XML declaration, or windows-1252
  * @throws InvalidSubtitles for other content, without any cue, or beyond the bounds
  */
 export function readSubtitles(bytes: Uint8Array): readonly Cue[] {
@@ -26,9 +26,34 @@ export function readSubtitles(bytes: Uint8Array): readonly Cue[] {
 
 function decode(bytes: Uint8Array): string {
   const [first, second] = bytes;
-  const encoding =
-    first === 0xff && second === 0xfe ? 'utf-16le' : first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
-  return new TextDecoder(encoding).decode(bytes);
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes);
+  const text = new TextDecoder().decode(bytes);
+  return isBroken(text) ? decoderOf(ENCODING.exec(text)?.[1]).decode(bytes) : text;
+}
+
+/** Whether most characters outside ASCII were no UTF-8: a file may have some that are damaged. */
+function isBroken(text: string): boolean {
+  let excess = 0;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code > 0x7f) excess += code === 0xfffd ? 1 : -1;
+  }
+  return excess > 0;
+}
+
+/** What an XML declaration says. */
+const ENCODING = /^<\?xml\b[^>]{0,100}?\bencoding=["']([\w.:-]{1,40})["']/;
+
+/** Of a declared encoding that is not UTF-8 or UTF-16, else of windows-1252, which is what browsers take. */
+function decoderOf(declared: string | undefined): InstanceType<typeof TextDecoder> {
+  try {
+    const decoder = new TextDecoder(declared);
+    if (!decoder.encoding.startsWith('utf-')) return decoder;
+  } catch {
+    // Not a name that is known.
+  }
+  return new TextDecoder('windows-1252');
 }
 
 /** Writes cues as a file. */

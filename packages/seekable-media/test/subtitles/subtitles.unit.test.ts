@@ -4,6 +4,8 @@ import { type Cue, InvalidSubtitles, MAX_CUES, MAX_SUBTITLE_BYTES } from '../../
 import { readSubtitles, SUBTITLE_FORMATS, writeSubtitles } from '../../src/subtitles/subtitles.ts';
 
 const read = (text: string) => readSubtitles(Buffer.from(text));
+const xml = (encoding: string, text: string) =>
+  `<?xml version="1.0" encoding="${encoding}"?><tt><p begin="1s" end="2s">${text}</p></tt>`;
 const cue = (startMs: number, endMs: number, text: string): Cue => ({ startMs, endMs, text });
 
 const VTT = `\ufeffWEBVTT - a title
@@ -93,6 +95,16 @@ describe('readSubtitles', () => {
   it('reads UTF-16 with a byte order mark', () => {
     expect(readSubtitles(Buffer.from(`\ufeff00:01.000 --> 00:02.000\nÄ`, 'utf16le'))).toEqual([cue(1000, 2000, 'Ä')]);
   });
+
+  it.each([
+    ['windows-1252, which names no encoding', '00:01.000 --> 00:02.000\nGr\xf6\xdfe \x93caf\xe9\x94', 'Größe “café”'],
+    ['UTF-8 with a damaged character', '00:01.000 --> 00:02.000\nGr\xc3\xb6\xc3\x9fe\xc3', 'Größe\ufffd'],
+    ['windows-1251 by its XML declaration', xml('windows-1251', '\xcf\xf0\xe8\xe2\xe5\xf2'), 'Привет'],
+    ['Latin XML that calls itself UTF-8', xml('utf-8', 'Gr\xf6\xdfe'), 'Größe'],
+    ['Latin XML of an unknown encoding', xml('none', 'Gr\xf6\xdfe'), 'Größe'],
+  ])('reads %s', (_, bytes, text) =>
+    expect(readSubtitles(Buffer.from(bytes, 'latin1'))).toEqual([cue(1000, 2000, text)]),
+  );
 
   it('drops cues without text or duration, and sorts the others', () => {
     const text = [
