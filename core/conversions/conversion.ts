@@ -1,15 +1,7 @@
 import { type ChapterMark, chaptersWithin, timeChapters } from '@reelay/seekable-media/chapters';
+import type { FileType } from '@reelay/seekable-media/codecs';
 import type { RecordingText, TagText } from '@reelay/seekable-media/id3';
 import { type ClipTimes, keptParts } from '@reelay/seekable-media/skipping';
-
-/** What is known of the track that a conversion reads. Codecs as RFC 6381 strings or short names. */
-interface ConversionSource {
-  /** File format without a dot. */
-  readonly container: string;
-  /** `null`: the track has no video, or no audio. */
-  readonly video: object | null;
-  readonly audio: { readonly codec?: string } | null;
-}
 
 /** An output format that any rendition with audio can be converted to while it is streamed. Pure: data and arithmetic. */
 export interface Conversion {
@@ -22,10 +14,10 @@ export interface Conversion {
   /** kbit/s; `null` when it depends on the source. */
   readonly bitrateKbps: number | null;
   /**
-   * Whether to list it for a resource whose best audio is in `best`. Streaming converts any audio that a request
-   * selects. Absent: never listed.
+   * Whether to list it for a resource whose best rendition with audio is sent as such a file. Streaming converts any audio that a
+   * request selects. Absent: never listed.
    */
-  isOffered?(best: ConversionSource): boolean;
+  isOffered?(best: Pick<FileType, 'fileExtension'>): boolean;
   /** Bytes of the whole output, exact. Absent or undefined: not known before it is encoded. */
   sizeBytes?(durationSeconds: number, text: TagText): number | undefined;
 }

@@ -1,4 +1,3 @@
-import { audioFamily } from '@reelay/seekable-media/codecs';
 import { id3Tag, type TagText } from '@reelay/seekable-media/id3';
 import type { Conversion } from './conversion.ts';
 
@@ -35,14 +34,13 @@ export function mp3SizeBytes(
   return Number.isSafeInteger(size) ? size : undefined;
 }
 
-/** MP3 of 192 kbit/s, for players that read nothing else. Not offered where the best audio is MP3 already. */
+/** MP3 of 192 kbit/s, for players that read nothing else. Not offered where the best audio is sent as such a file. */
 export const mp3: Conversion = {
   label: `${MP3_BITRATE_KBPS} kbps`,
   description: 'Converted to MP3',
   fileExtension: '.mp3',
   mimeType: 'audio/mpeg',
   bitrateKbps: MP3_BITRATE_KBPS,
-  isOffered: ({ video, audio, container }) =>
-    video !== null || !(container === 'mp3' || (audio?.codec && audioFamily(audio.codec) === 'mp3')),
+  isOffered: ({ fileExtension }) => fileExtension !== '.mp3',
   sizeBytes: mp3SizeBytes,
 };

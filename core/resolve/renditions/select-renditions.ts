@@ -159,9 +159,8 @@ function offerConversions(
   const whole = audible.filter(isWhole);
   const usable = whole.length > 0 ? whole : audible;
   const best = usable.find(({ side }) => side === 'audio') ?? usable[0];
-  const track = best && trackOf(best);
-  if (!track) return { conversions: {} };
-  const names = conversionNames.filter((name) => conversions[name].isOffered?.(track));
+  if (!best) return { conversions: {} };
+  const names = conversionNames.filter((name) => conversions[name].isOffered?.(best));
   if (names.length === 0) return { conversions: {} };
   return {
     conversions: Object.fromEntries(names.map((name) => [name, { renditionId: best.id }])),

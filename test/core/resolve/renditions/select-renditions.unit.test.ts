@@ -212,7 +212,11 @@ describe('the conversion to MP3', () => {
       [both('worse', { height: 144 }), both('better', { height: 720 })],
       'better',
     ],
-    ['is not offered when the best audio is MP3 already', [audio('a', { acodec: 'mp3', ext: 'mp3' })], undefined],
+    ['is not offered when the best audio is an MP3 file', [audio('a', { acodec: 'mp3', ext: 'mp3' })], undefined],
+    ['is not offered for an MP3 file of an unknown codec', [audio('a', { acodec: undefined, ext: 'mp3' })], undefined],
+    ['is offered for a list of MP3', [audio('a', { acodec: 'mp3', ext: 'mp3', protocol: 'm3u8_native' })], 'a'],
+    ['is offered for MP3 in M4A', [audio('a', { acodec: 'mp4a.6b' })], 'a'],
+    ['is offered for MP3 in Matroska', [audio('a', { acodec: 'mp3', ext: 'mka' })], 'a'],
     ...[both('b'), video('v')].map((other): [string, Format[], undefined] => [
       `is not offered when the best audio is MP3 already, whatever the video (${other.format_id})`,
       [audio('a', { acodec: 'mp3', ext: 'mp3' }), other],
