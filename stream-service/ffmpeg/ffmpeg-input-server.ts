@@ -47,7 +47,7 @@ export interface FfmpegInputServer {
  * Formats that FFmpeg may detect. Playlists and scripts are excluded: they would make it open the URLs in them.
  */
 const DEMUXERS =
-  'mov,matroska,mpegts,mp3,aac,flac,ogg,wav,w64,aiff,caf,ac3,eac3,mpeg,mpegvideo,avi,flv,asf,amr,h264,hevc';
+  'mov,matroska,mpegts,mp3,aac,flac,ogg,wav,w64,aiff,au,caf,ac3,eac3,mpeg,mpegvideo,avi,flv,asf,amr,h264,hevc';
 /** Windows of a file are shorter than the file: FFmpeg continues behind each (`ReadWindows`). */
 const WINDOW_ARGS = ['-reconnect', '1'];
 const FORMAT_ARGS = ['-format_whitelist', DEMUXERS, ...INPUT_LIMIT_OPTIONS];

@@ -63,7 +63,7 @@ export interface Candidate extends RankingFacts {
 const GENERIC_EXTRACTORS = /^(?:generic|html5mediaembed)$/i;
 /** Longer URLs are not requested. */
 const MAX_URL_CHARS = 8_192;
-const AUDIO_CONTAINERS = /^(?:m4a|mp3|aac|ogg|oga|opus|flac|wav|mka|weba|aiff|wma)$/;
+const AUDIO_CONTAINERS = /^(?:m4a|mp3|aac|ogg|oga|opus|flac|wav|mka|weba|aiff|wma|ac3|au)$/;
 
 /** yt-dlp's defaults in its own sorting, and a language below its default. */
 const UNSPECIFIED = { preference: 0, sourcePreference: -1, quality: -1, languagePreference: -1 };

@@ -74,6 +74,8 @@ const MEDIA_TYPES: Readonly<Record<string, readonly [video: string, audio: strin
   wma: ['video/x-ms-wmv', 'audio/x-ms-wma'],
   '3gp': ['video/3gpp', 'audio/3gpp'],
   amr: ['audio/amr', 'audio/amr'],
+  ac3: ['audio/ac3', 'audio/ac3'],
+  au: ['audio/basic', 'audio/basic'],
 };
 
 /** Extensions that differ for audio-only files. */

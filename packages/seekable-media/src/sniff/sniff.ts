@@ -15,6 +15,9 @@ const MAGIC: readonly Magic[] = [
   [0, '#!AMR', 'amr', 'audio'],
   [8, 'AIFF', 'aiff', 'audio'],
   [8, 'AIFC', 'aiff', 'audio'],
+  // E-AC-3 as well: players tell them apart.
+  [0, '\x0b\x77', 'ac3', 'audio'],
+  [0, '.snd', 'au', 'audio'],
   [0, '\x1a\x45\xdf\xa3', 'mkv'],
   [4, 'ftypM4A ', 'm4a', 'audio'],
   [4, 'ftypM4B ', 'm4a', 'audio'],

@@ -145,6 +145,15 @@ describe('readTraits', () => {
     ])('%s', async (_, file, expected) => expect(await probeBytes(file())).toMatchObject(expected));
   });
 
+  it.each(['ac3', 'eac3', 'au'])('recognizes raw %s', async (format) =>
+    expect(await probeBytes(encode('-f', format))).toEqual({
+      container: format.replace('e', ''),
+      video: null,
+      audio: {},
+      isAssumed: true,
+    }),
+  );
+
   it('tells that a file was not read for an aborted signal', async () => {
     const signal = AbortSignal.abort(new Error('Too late'));
     const failure = expect.objectContaining({ message: 'Too late' });

@@ -1,0 +1,41 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Track } from '../../../core/state/resource.ts';
+import { madeFiles } from '../../origin/media.ts';
+import { probeBody } from '../../support/media-tools.ts';
+import { sendRequest } from '../../support/request.ts';
+import { mediaKey, resourceOf, startService, trackOf } from '../fixture.ts';
+import { fileSource } from '../outputs/encode/mp3/fixture.ts';
+
+const SECONDS = 4;
+const SOUND = ['-f', 'lavfi', '-i', `sine=400:r=48000:d=${SECONDS}`];
+const FILES = {
+  'sound.au': SOUND,
+};
+
+/** Streams of files of a resource whose formats are probed, by the parameters of the track. */
+describe('files of other kinds', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await madeFiles(FILES);
+  });
+
+  async function serve(name: keyof typeof FILES, traits: Partial<Track>, options?: Parameters<typeof fileSource>[1]) {
+    const bytes = await readFile(join(folder, name));
+    const track = trackOf('video', { container: name.split('.')[1], ...traits });
+    const service = await startService(resourceOf([track]), { video: fileSource(bytes, options) });
+    return {
+      bytes,
+      get: (route: string, query = '') =>
+        sendRequest(`${service.url}/api/Stream/${route}/${mediaKey('video')}${query}`),
+    };
+  }
+
+  it('converts AU to MP3', async () => {
+    const { get } = await serve('sound.au', { video: null, audio: {} });
+    const { status, body } = await get('Media', '?format=mp3');
+    expect(status).toBe(200);
+    expect((await probeBody(body, '.mp3')).codecs).toEqual(['mp3']);
+  });
+});
