@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline, type Readable, type Writable } from 'node:stream';
+import { parseBoxes } from '@reelay/seekable-media/isobmff';
 import type { FileSource, SegmentedSource, Source, TrackSelection } from '@reelay/source';
 import { type ByteRange, decideRange, formatContentRange } from '@reelay/source/request-headers';
+import { UnsupportedRendition } from '../../core/errors/index.ts';
 import { INPUT_LIMIT_OPTIONS } from './process-limits.ts';
 import { createReadWindows, type ReadWindows } from './read-windows.ts';
 
@@ -130,8 +132,11 @@ function sendFile(entry: Entry, source: FileSource, request: IncomingMessage, re
   const { size } = source;
   const decision = size === undefined ? 'whole' : decideRange(request.headers.range, size);
   if (size === undefined) {
+    const body = source.read(0).once('data', (head: Buffer) => {
+      if (hasIndexAtEnd(head)) body.destroy(new UnsupportedRendition(INDEX_AT_END));
+    });
     response.writeHead(200);
-    send(entry, source.read(0), response);
+    send(entry, body, response);
   } else if (decision === 'unsatisfiable') {
     response.writeHead(416, { 'content-range': formatContentRange(undefined, size) }).end();
   } else {
@@ -142,6 +147,16 @@ function sendFile(entry: Entry, source: FileSource, request: IncomingMessage, re
     else response.writeHead(206, { ...headers, 'content-range': formatContentRange(slice, size) });
     send(entry, source.read(slice.first, slice.last), response);
   }
+}
+
+const INDEX_AT_END = 'The index of the file is at its end, and its source sends it without ranges.';
+/** As far as FFmpeg can go back in what it reads from the beginning alone. */
+const MAX_BACK_BYTES = 32 * 1024;
+
+/** Whether an MP4 begins with more media than FFmpeg holds until it has read the index. */
+function hasIndexAtEnd(head: Buffer): boolean {
+  const [media] = [...parseBoxes(head)].filter(({ type }) => /^(?:moov|moof|mdat)$/.test(type));
+  return media?.type === 'mdat' && media.end > MAX_BACK_BYTES;
 }
 
 const within = (bytes: number, { first, last }: ByteRange): ByteRange => ({

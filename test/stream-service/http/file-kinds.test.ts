@@ -10,11 +10,12 @@ import { fileSource } from '../outputs/encode/mp3/fixture.ts';
 
 const SECONDS = 4;
 const SOUND = ['-f', 'lavfi', '-i', `sine=400:r=48000:d=${SECONDS}`];
+const PICTURE = ['-f', 'lavfi', '-i', `testsrc2=s=64x48:r=10:d=${SECONDS}`];
 const FILES = {
   'sound.au': SOUND,
+  'tail.mov': [...PICTURE, ...SOUND, '-c:v', 'mpeg4', '-c:a', 'aac'],
 };
 
-/** Streams of files of a resource whose formats are probed, by the parameters of the track. */
 describe('files of other kinds', () => {
   let folder: string;
   beforeAll(async () => {
@@ -37,5 +38,15 @@ describe('files of other kinds', () => {
     const { status, body } = await get('Media', '?format=mp3');
     expect(status).toBe(200);
     expect((await probeBody(body, '.mp3')).codecs).toEqual(['mp3']);
+  });
+
+  it.each([
+    ['Media', '?format=mp3'],
+    ['Combined', ''],
+  ])('says that %s%s needs the index of a file, which is at its end', async (route, query) => {
+    const { get } = await serve('tail.mov', {}, { sized: false });
+    const { status, body } = await get(route, query);
+    const detail = 'The index of the file is at its end, and its source sends it without ranges.';
+    expect([status, JSON.parse(body.toString()).detail]).toEqual([415, detail]);
   });
 });
