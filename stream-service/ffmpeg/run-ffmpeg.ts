@@ -21,8 +21,8 @@ interface FfmpegOptions {
   readonly client?: string;
   /** Kills the process; its reason becomes the stream's error. */
   readonly signal?: AbortSignal;
-  /** Called once with the end of stderr when it fails. */
-  readonly onFailure?: (stderr: string) => void;
+  /** Called once with the end of stderr when it fails. @returns an error to fail with, where that says more */
+  readonly onFailure?: (stderr: string) => unknown;
 }
 
 /** FFmpeg failed, or read a truncated input. */
@@ -122,8 +122,8 @@ function outputOf(
 
   const fail = (error: Error) => {
     if (output.destroyed) return;
-    onFailure?.(stderr.trim());
-    output.destroy(error);
+    const reason = onFailure?.(stderr.trim());
+    output.destroy(reason instanceof Error ? reason : error);
   };
 
   child.once('error', (error) => {

@@ -249,8 +249,11 @@ function writerOf(found: KeyedRendition, route: RenditionQuery['route']): Writer
   return track.video ? writers.mp4 : writers.audio;
 }
 
-const isHeldByMp4 = ({ video, audio }: Track): boolean =>
-  (!video || mp4HoldsVideo(video.codec)) && (!audio || mp4HoldsAudio(audio.codec));
+/** ASF: MP4 holds none of its usual codecs, and its files are not read for them. */
+const ASF = /^(?:asf|wmv|wma)$/i;
+
+const isHeldByMp4 = ({ container, video, audio }: Track): boolean =>
+  !ASF.test(container) && (!video || mp4HoldsVideo(video.codec)) && (!audio || mp4HoldsAudio(audio.codec));
 
 function shapeOf({ tracks: [track, second] }: KeyedRendition): Shape {
   if (second) return 'pair';

@@ -6,6 +6,7 @@ import type { Ffmpeg } from '@reelay/yt-dlp-worker';
 import type { Log } from '../../../core/log/index.ts';
 import { type FfmpegInputServer, runFfmpeg } from '../../ffmpeg/index.ts';
 import type { Admission, StreamObserver } from '../../sessions/index.ts';
+import { refusal, writers } from '../writers.ts';
 import type { MuxArgs, MuxFormat } from './mux-format.ts';
 import { type PeekedSource, peekSourceStart } from './peek-source.ts';
 
@@ -38,6 +39,9 @@ export interface MuxJob {
  */
 const QUEUE_ARGS = ['-thread_queue_size', '512'];
 
+/** What FFmpeg says of a codec that its output cannot hold: of some sources, only reading them tells the codec. */
+const UNWRITABLE = /codec not currently supported in container/;
+
 /** The index at the end of the file would have the offsets from before the header grew. */
 const WITHOUT_INDEX_ARGS = ['-movflags', '+skip_trailer'];
 
@@ -58,10 +62,14 @@ const BUFFER_BYTES = 256 * 1024;
  * Copies tracks into one file while it is sent. The stream ends only when every source was read to its end and FFmpeg
  * exited with 0; destroying it ends the process and the reading of the sources.
  *
+ * It fails with UnsupportedRendition before its first byte where the container cannot hold a codec.
+ *
  * @throws CapacityExceeded when every process is taken, ClientLimitExceeded at the share of the client
  */
 export function createMux({ loopback, admission, meter, log }: MuxDependencies): Mux {
-  const run = (path: string, { sources, args: { others, output }, client, minSeconds, release }: FfmpegRun) => {
+  const run = (path: string, work: FfmpegRun, { container }: Pick<MuxFormat, 'container'>) => {
+    const { sources, client, minSeconds, release } = work;
+    const { others, output } = work.args;
     const inputs = sources.map((source, index) => loopback.serve(source, { index }));
     const queue = inputs.length > 1 ? QUEUE_ARGS : [];
     const inputArgs = inputs.flatMap(({ args, url }, index) => [
@@ -78,6 +86,7 @@ export function createMux({ loopback, admission, meter, log }: MuxDependencies):
       onFailure(stderr) {
         meter.onFfmpegFailure();
         log.warn('FFmpeg failed to mux', { stderr });
+        return UNWRITABLE.test(stderr) ? refusal(writers[container], 'source') : undefined;
       },
     });
     muxed.once('close', () => {
@@ -94,7 +103,7 @@ export function createMux({ loopback, admission, meter, log }: MuxDependencies):
     const outlet = patch ? createHeaderPatchStream(patch) : new PassThrough({ highWaterMark: BUFFER_BYTES });
     const begin = ({ args: { others, output }, ...rest }: FfmpegRun) => {
       const args = { others, output: hasExtras(extras) ? [...output, ...WITHOUT_INDEX_ARGS] : output };
-      pipeline(run(path, { ...rest, args }), outlet, () => undefined);
+      pipeline(run(path, { ...rest, args }, format), outlet, () => undefined);
     };
     if (!format.isSegmented) {
       begin({ sources, args: format.args(), client, release });

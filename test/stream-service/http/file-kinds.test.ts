@@ -13,6 +13,8 @@ const SOUND = ['-f', 'lavfi', '-i', `sine=400:r=48000:d=${SECONDS}`];
 const PICTURE = ['-f', 'lavfi', '-i', `testsrc2=s=64x48:r=10:d=${SECONDS}`];
 const FILES = {
   'sound.au': SOUND,
+  'film.wmv': [...PICTURE, ...SOUND],
+  'film.avi': [...PICTURE, ...SOUND, '-c:v', 'msmpeg4'],
   'tail.mov': [...PICTURE, ...SOUND, '-c:v', 'mpeg4', '-c:a', 'aac'],
 };
 
@@ -38,6 +40,19 @@ describe('files of other kinds', () => {
     const { status, body } = await get('Media', '?format=mp3');
     expect(status).toBe(200);
     expect((await probeBody(body, '.mp3')).codecs).toEqual(['mp3']);
+  });
+
+  it('sends WMV as it is by Combined', async () => {
+    const { get, bytes } = await serve('film.wmv', { video: {}, audio: {} });
+    const expected = Buffer.from(bytes);
+    const { status, body } = await get('Combined');
+    expect([status, body.equals(expected)]).toEqual([200, true]);
+  });
+
+  it('says that MP4 cannot hold what only FFmpeg tells of an AVI', async () => {
+    const { get } = await serve('film.avi', { video: {}, audio: {} });
+    const { status, body } = await get('Combined');
+    expect([status, JSON.parse(body.toString()).detail]).toEqual([415, 'MP4 cannot hold the codecs of this source.']);
   });
 
   it.each([
