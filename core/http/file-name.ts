@@ -43,9 +43,9 @@ export function fileName(
   const suffix = [version?.replace(FORBIDDEN, ' ').replace(/\s+/g, ' '), recorded, times]
     .map((part) => (part ? ` (${part})` : ''))
     .join('');
-  const names = [author, title].map((part) => part?.normalize('NFC').trim() ?? '');
-  const [artist = '', name = ''] = names;
-  const text = (isNamed(artist, name) ? [name] : names).filter(Boolean).join(' - ');
+  const [artist = '', titled = ''] = [author, title].map((part) => part?.normalize('NFC').trim() ?? '');
+  const name = withoutExtension(titled, fileExtension);
+  const text = (isNamed(artist, name) ? [name] : [artist, name]).filter(Boolean).join(' - ');
   const clean = withoutEdges(text.replace(FORBIDDEN, ' ').replace(/\s+/g, ' ')).replace(RESERVED, '$1_');
   const cut = withoutEdges(cutText(clean, maxBytes - Buffer.byteLength(suffix + fileExtension)));
   return (cut === '' ? 'media' : cut) + suffix + fileExtension;
@@ -63,6 +63,13 @@ export const namingOf = (
 export function namingAs(name: string): Naming {
   const [, title = name, version] = /^(.+) \(([^()]{1,50})\)$/su.exec(name) ?? [];
   return { title, author: null, version };
+}
+
+/** A title may be the name of the file itself: those of Google Drive are. */
+function withoutExtension(title: string, extension: string): string {
+  const end = title.length - extension.length;
+  const isThere = end > 0 && end < title.length && title.slice(end).toLowerCase() === extension.toLowerCase();
+  return isThere ? title.slice(0, end) : title;
 }
 
 const withoutEdges = (text: string): string => text.replace(/^[. \u200c\u200d]+|[. \u200c\u200d]+$/g, '');

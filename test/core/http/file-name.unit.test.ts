@@ -36,6 +36,7 @@ describe('fileName', () => {
   it.each([
     ['Title (1080p)', 'Title (1080p).mp4'],
     ['Title (1080p: 0-10–0-25.5)', 'Title (1080p 0-10–0-25.5).mp4'],
+    ['Title.mp4 (1080p)', 'Title (1080p).mp4'],
     ['(1080p)', '(1080p).mp4'],
     ['Title (', 'Title (.mp4'],
   ])('is as it was asked for: %s', (asked, name) => expect(fileName(namingAs(asked), '.mp4')).toBe(name));
@@ -52,6 +53,9 @@ describe('fileName', () => {
   it.each([
     ['Song', 'Artist', 'Artist - Song.mp4'],
     ['Song', null, 'Song.mp4'],
+    ['Song.MP4', 'Artist', 'Artist - Song.mp4'],
+    ['Song.mov', null, 'Song.mov.mp4'],
+    ['.mp4', null, 'mp4.mp4'],
     [null, 'Artist', 'Artist.mp4'],
     [null, null, 'media.mp4'],
     ['  ', '', 'media.mp4'],
