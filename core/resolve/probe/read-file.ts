@@ -150,8 +150,8 @@ export async function readTraits(file: RemoteFile, options: ParsingOptions): Pro
   if (failure instanceof OutOfReach) failure = undefined;
   const { contents } = answer;
   // An unknown format, a damaged file, or one whose index is beyond the read limits: the magic bytes decide.
-  if (contents === undefined) return { result: sniffed, failure };
-  const result = contents ? { ...contents, ...bitrateOf(file.size, contents.durationSeconds) } : undefined;
+  const traits = contents === undefined ? sniffed : contents;
+  const result = traits ? { ...traits, ...bitrateOf(file.size, traits.durationSeconds) } : undefined;
   return { result, failure };
 }
 
@@ -175,8 +175,9 @@ async function readContainer(request: ContainerRequest, options: ParsingOptions)
 }
 
 function sniffTraits(head: Buffer): FileTraits | undefined {
-  const found = sniff(head);
-  return found && { container: found.container, video: found.audioOnly ? null : {}, audio: {}, isAssumed: true };
+  const { container, audioOnly, durationSeconds } = sniff(head) ?? {};
+  const seconds = durationSeconds === undefined ? {} : { durationSeconds };
+  return container ? { container, video: audioOnly ? null : {}, audio: {}, ...seconds, isAssumed: true } : undefined;
 }
 
 const bitrateOf = (size: number | undefined, seconds: number | undefined) =>

@@ -71,7 +71,11 @@ export const frames: FuzzTargets = {
     seeds: [seeds.OGG],
     maxSteps: LINEAR,
   },
-  sniff: { run: (input) => void sniff(input), seeds: [seeds.FRAGMENTED_FILE, 'ID3', 'fLaC'], maxSteps: LINEAR },
+  sniff: {
+    run: (input) => void sniff(input),
+    seeds: [seeds.FRAGMENTED_FILE, 'fLaC', 'RIFF\0\0\0\0AVI LIST\0\0\0\0hdrlstrh', 'FORM\0\0\0\0AIFFCOMM'],
+    maxSteps: LINEAR,
+  },
   id3: {
     run(input) {
       check(id3TagBytes(input) < 2 ** 28 + 20, 'Larger than four bytes of seven bits');

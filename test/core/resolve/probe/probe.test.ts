@@ -21,6 +21,7 @@ const encodeFile = (...options: string[]) => {
   rmSync(dirname(file), { recursive: true });
   return bytes;
 };
+const PICTURE = ['-f', 'lavfi', '-i', 'testsrc=s=64x48:r=10:d=1'];
 const WAV = encode('-f', 'wav');
 const FRAGMENTED = encode('-c:a', 'aac', '-movflags', 'frag_keyframe+empty_moov+default_base_moof', '-f', 'mp4');
 
@@ -110,7 +111,6 @@ describe('readTraits', () => {
   });
 
   describe('tells codecs that are not read themselves', () => {
-    const PICTURE = ['-f', 'lavfi', '-i', 'testsrc=s=64x48:r=10:d=1'];
     it.each<[string, () => Buffer, object]>([
       [
         'Theora with Vorbis',
@@ -153,6 +153,19 @@ describe('readTraits', () => {
       isAssumed: true,
     }),
   );
+
+  it.each<[string, Buffer, number | undefined]>([
+    ['AVI', encodeFile(...PICTURE, '-c:a', 'pcm_s16le', '-f', 'avi'), 1],
+    ['AVI without sound', encodeFile(...PICTURE, '-map', '1:v', '-f', 'avi'), 1],
+    ['AIFF', encodeFile('-f', 'aiff'), 1],
+    ['AIFC', encodeFile('-c:a', 'pcm_s16le', '-f', 'aiff'), 1],
+    ['AIFC of packets', encodeFile('-c:a', 'adpcm_ima_qt', '-f', 'aiff'), undefined],
+    ['AVI that ends in its header', Buffer.from('RIFF\0\0\0\0AVI LIST\0\0\0\0hdrlstrh\x38\0\0\0auds'), undefined],
+    ['AIFF that ends in its header', Buffer.from('FORM\0\0\0\0AIFFCOMM\0\0\0\x12'), undefined],
+  ])('reads the duration of %s from its header', async (_, bytes, seconds) => {
+    const { durationSeconds } = (await probeBytes(bytes)) ?? {};
+    expect(durationSeconds && Math.round(durationSeconds * 100) / 100).toBe(seconds);
+  });
 
   it('tells that a file was not read for an aborted signal', async () => {
     const signal = AbortSignal.abort(new Error('Too late'));
