@@ -1,8 +1,8 @@
-import { type FileType, mp4HoldsAudio, mp4HoldsVideo } from '@reelay/seekable-media/codecs';
+import { type FileType, isQuickTime } from '@reelay/seekable-media/codecs';
 import { type Selection, streamPath, type WindowSelection } from '../../core/api/index.ts';
 import { type ConversionName, conversions } from '../../core/conversions/index.ts';
 import { capabilitiesOf, type KeyedRendition, type Track } from '../../core/state/index.ts';
-import { isMp4File, needsRemux } from '../source/index.ts';
+import { isHeldByMp4, isMp4File, needsRemux } from '../source/index.ts';
 import { selectChapter } from './chapters.ts';
 import { chooseAllFiles, chooseAudio } from './choose-audio.ts';
 import { type CopyPlan, planCopy } from './copy/index.ts';
@@ -61,7 +61,7 @@ const DECISIONS = {
   copied: { pair: remuxAudio, segments: remuxAudio, mp4: copyAudio, file: copyAudio },
   clip: { pair: clip, segments: clip, mp4: clip, file: clip },
   extended: { pair: layOutPair, segments: remux, mp4: extend, file: remuxOrCopy },
-  media: { pair: layOutPair, segments: remux, mp4: copy, file: remuxOrCopy },
+  media: { pair: layOutPair, segments: remux, mp4: copyAsMp4, file: remuxOrCopy },
 } satisfies Readonly<Record<string, Readonly<Record<Shape, Decision>>>>;
 
 /**
@@ -186,7 +186,9 @@ function planStream(found: KeyedRendition, query: RenditionQuery): RenditionPlan
       return { ...plan, isWithoutRanges: true, head: withoutRanges(plan.head) };
     }
     const plan = decide(found, query);
-    const rangedPath = plan.kind === 'copy' ? undefined : mediaPath(found, query);
+    // Of one file, Media sends what the source has.
+    const isAsIs = plan.kind === 'copy' || (rowOf(query) === 'media' && shapeOf(found) === 'mp4');
+    const rangedPath = isAsIs ? undefined : mediaPath(found, query);
     return { ...plan, isWithoutRanges: true, rangedPath, head: withoutRanges(plan.head) };
   }
   if (query.window) return planPart(found, query, query.window);
@@ -216,8 +218,7 @@ function planPart(
 function decide(found: KeyedRendition, query: RenditionQuery, format?: ConversionName): RenditionPlan {
   const { clip, subtitles, hasMarks } = query;
   const writer = format ? writers[format] : writerOf(found, query.route);
-  const plain = subtitles !== undefined || hasMarks ? 'extended' : 'media';
-  const row = !format ? (clip ? 'clip' : plain) : isEncoded(format) ? 'encoded' : 'copied';
+  const row = !format ? rowOf(query) : isEncoded(format) ? 'encoded' : 'copied';
   requireWritable(writer, found, [
     found.resource.isLive && 'live',
     'source',
@@ -227,6 +228,10 @@ function decide(found: KeyedRendition, query: RenditionQuery, format?: Conversio
   ]);
   return DECISIONS[row][shapeOf(found)](found, { ...query, writer, extras: planExtras(found, query, writer) });
 }
+
+/** The row of what keeps its format. */
+const rowOf = ({ clip, subtitles, hasMarks }: RenditionQuery) =>
+  clip ? 'clip' : subtitles !== undefined || hasMarks ? 'extended' : 'media';
 
 /** @throws InvalidParameter without subtitles in the language */
 function planExtras(
@@ -248,12 +253,6 @@ function writerOf(found: KeyedRendition, route: RenditionQuery['route']): Writer
   if (shape === 'segments' && remuxContainer(track) === 'webm') return writers.webm;
   return track.video ? writers.mp4 : writers.audio;
 }
-
-/** ASF: MP4 holds none of its usual codecs, and its files are not read for them. */
-const ASF = /^(?:asf|wmv|wma)$/i;
-
-const isHeldByMp4 = ({ container, video, audio }: Track): boolean =>
-  !ASF.test(container) && (!video || mp4HoldsVideo(video.codec)) && (!audio || mp4HoldsAudio(audio.codec));
 
 function shapeOf({ tracks: [track, second] }: KeyedRendition): Shape {
   if (second) return 'pair';
@@ -293,6 +292,12 @@ function extend(found: KeyedRendition, { extras }: Written) {
   return found.tracks[0].file
     ? copy(found, { extras })
     : planFile(found, extras, { of: 'part', instead: planMux(found, extras) });
+}
+
+/** QuickTime stays as it is, but for what is to be MP4. */
+function copyAsMp4(found: KeyedRendition, written: Written) {
+  const isOther = written.route === 'Combined' && isQuickTime(found.tracks[0].container);
+  return (isOther ? extend : copy)(found, written);
 }
 
 function clip(found: KeyedRendition, { extras, clip: times, fromKeyframeSeconds }: Written) {

@@ -1,6 +1,7 @@
 export type { WindowFacts } from './live-lists.ts';
 export {
   createSourceOpeners,
+  isHeldByMp4,
   isMp4File,
   needsRemux,
   type OpenSource,

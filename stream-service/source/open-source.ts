@@ -1,4 +1,4 @@
-import { isMp4Container } from '@reelay/seekable-media/codecs';
+import { isMp4Container, isQuickTime, mp4HoldsAudio, mp4HoldsVideo } from '@reelay/seekable-media/codecs';
 import type { Timeline } from '@reelay/seekable-media/timeline';
 import {
   createRequests,
@@ -34,8 +34,16 @@ import { createLiveLists, inspectWindow, listLive, type WindowFacts, windowKind 
 export const needsRemux = (track: Pick<Track, 'delivery' | 'file'>): boolean =>
   !track.file && !capabilitiesOf(track).isFile;
 
+/** ASF: MP4 holds none of its usual codecs, and its files are not read for them. */
+const ASF = /^(?:asf|wmv|wma)$/i;
+
+/** Whether MP4 can contain what a file has, as far as that is known. */
+export const isHeldByMp4 = ({ container, video, audio }: Pick<Track, 'container' | 'video' | 'audio'>): boolean =>
+  !ASF.test(container) && (!video || mp4HoldsVideo(video.codec)) && (!audio || mp4HoldsAudio(audio.codec));
+
 /** Whether a track is a file that this process may mux, or that may have a layout. */
-export const isMp4File = (track: Track): boolean => !needsRemux(track) && isMp4Container(track.container);
+export const isMp4File = (track: Track): boolean =>
+  !needsRemux(track) && isMp4Container(track.container) && (!isQuickTime(track.container) || isHeldByMp4(track));
 
 /** What is done with a track. Its options are those of opening it; `range` and `maxBytes` matter to nothing else. */
 type TrackOperation<Result> = (resource: Resource, track: Track, options?: TrackOptions) => Promise<Result>;

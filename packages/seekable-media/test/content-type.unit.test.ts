@@ -73,6 +73,6 @@ describe('codecs and containers', () => {
     expect(fileType(container, hasVideo)).toEqual({ fileExtension, mimeType }),
   );
 
-  it('know MP4 by any of its extensions', () =>
-    expect(['mp4', 'M4A', 'm4v', 'xmp4', 'mp4x', 'mov'].filter(isMp4Container)).toEqual(['mp4', 'M4A', 'm4v']));
+  it('know MP4 and QuickTime by any of their extensions', () =>
+    expect(['mp4', 'M4A', 'm4v', 'xmp4', 'mp4x', 'MOV'].filter(isMp4Container)).toEqual(['mp4', 'M4A', 'm4v', 'MOV']));
 });

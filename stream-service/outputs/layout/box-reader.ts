@@ -123,7 +123,6 @@ export async function readFileHeader(reader: ByteReader, { maxBytes, beforeRead 
   for (let count = 0; count < MAX_BOXES; count += 1) {
     const box = await readTopLevelBox(reader, at);
     if (!box || (count === 0 && box.type !== 'ftyp')) break;
-    if (box.type === 'ftyp' && (await isQuickTime(reader, box))) break;
     if (box.type === 'moof') break;
     if (box.type === 'moov') {
       const bytes = box.end - box.content;
@@ -134,10 +133,4 @@ export async function readFileHeader(reader: ByteReader, { maxBytes, beforeRead 
     at = box.end;
   }
   throw new UnsupportedMp4('Not an MP4 with a moov');
-}
-
-/** QuickTime has audio sample entries of its own (sound description versions 1 and 2). */
-async function isQuickTime(reader: ByteReader, { content, end }: Box): Promise<boolean> {
-  if (end - content < 4) throw new UnsupportedMp4('Truncated ftyp');
-  return (await reader.read(4)).toString('latin1') === 'qt  ';
 }

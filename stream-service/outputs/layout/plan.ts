@@ -1,4 +1,4 @@
-import { type FileType, fileType } from '@reelay/seekable-media/codecs';
+import { type FileType, fileType, isQuickTime } from '@reelay/seekable-media/codecs';
 import { isWhole } from '@reelay/seekable-media/skipping';
 import { type Name, nameOf } from '@reelay/source/names';
 import { conversions } from '../../../core/conversions/index.ts';
@@ -62,6 +62,7 @@ function typeOf({ rendition, tracks }: KeyedRendition, audioAs: AudioCopy | unde
   const [{ file, container, video }, second] = tracks;
   if (audioAs) return conversions[audioAs.container];
   if (second) return COMBINED;
+  if (isQuickTime(container)) return fileType('mp4', video !== null);
   return file ? fileType(container, video !== null) : rendition;
 }
 

@@ -84,8 +84,11 @@ const AUDIO_ONLY_EXTENSION: Readonly<Record<string, string>> = { mp4: 'm4a', m4v
 /** Whether files of this container are offered: any other extension could be that of a program. */
 export const isMediaContainer = (container: string): boolean => Object.hasOwn(MEDIA_TYPES, container);
 
-/** Whether the container is MP4 by any of its extensions. Case-insensitive: some sources write it in capitals. */
-export const isMp4Container = (container: string): boolean => /^(?:mp4|m4a|m4v)$/i.test(container);
+/** Whether a file is QuickTime, which has the boxes of MP4, and more codecs. Case-insensitive: some sources write it in capitals. */
+export const isQuickTime = (container: string): boolean => /^mov$/i.test(container);
+/** Whether the container is MP4 by any of its extensions, or QuickTime. */
+export const isMp4Container = (container: string): boolean =>
+  /^(?:mp4|m4a|m4v)$/i.test(container) || isQuickTime(container);
 
 /** An unknown container, of a track stored by an earlier version, has no extension of its own: `.bin`. */
 export function fileType(container: string, hasVideo: boolean): FileType {

@@ -5,6 +5,7 @@ export {
   fileType,
   isMediaContainer,
   isMp4Container,
+  isQuickTime,
   mp4HoldsAudio,
   mp4HoldsVideo,
   videoFamily,

@@ -201,3 +201,6 @@ export function u64(value: number | bigint): Buffer {
   bytes.writeBigUInt64BE(BigInt(value));
   return bytes;
 }
+
+/** `dinf`: data in the same file (§8.7.2). */
+export const DATA_INFORMATION = box('dinf', fullBox('dref', 0, 0, u32(1), fullBox('url ', 0, 1)));

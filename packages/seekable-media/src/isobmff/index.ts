@@ -3,6 +3,7 @@ export {
   type Box,
   box,
   boxHeader,
+  DATA_INFORMATION,
   findLeadingMovie,
   flagsOf,
   fullBox,
@@ -45,7 +46,6 @@ export {
   parseInitTracks,
 } from './init-segment.ts';
 export {
-  DATA_INFORMATION,
   extendMovie,
   FRAGMENTED_FILE_TYPE,
   type OutputTrack,

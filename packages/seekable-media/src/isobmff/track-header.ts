@@ -1,5 +1,6 @@
 import { type Box, type IndexedBox, UnsupportedMp4 } from './boxes.ts';
 import { findFragmentDefaults } from './fragment-fields.ts';
+import { isQuickTime, type TrackBoxes, writeAsMp4 } from './quicktime.ts';
 
 /**
  * Offsets from the content of `mvhd` and `mdhd` (ISO/IEC 14496-12 §8.2.2, §8.4.2) by version: 0 has 32-bit times and a
@@ -28,8 +29,11 @@ function readDuration(bytes: Buffer, at: number, version: 0 | 1): number {
 /** All ones: the duration cannot be determined (§8.2.2.3). */
 export const UNKNOWN_32 = 0xffff_ffff;
 
-/** One track as its file's `moov` describes it. Buffers are slices of that `moov`, whole boxes unless stated. */
-export interface TrackHeader {
+/**
+ * One track as its file's `moov` describes it. Buffers are slices of that `moov`, whole boxes unless stated; those of QuickTime are
+ * written as MP4 has them.
+ */
+export interface TrackHeader extends TrackBoxes {
   readonly id: number;
   /** Units per second: of the movie, for edits and the track's own duration; and of the media. */
   readonly movieTimescale: number;
@@ -38,15 +42,7 @@ export interface TrackHeader {
   readonly durationSeconds: number | undefined;
   /** The 60 bytes after the duration in `tkhd`: layer, volume, matrix, width and height. */
   readonly presentation: Buffer;
-  /** The 4 bytes after the duration in `mdhd`. */
-  readonly language: Buffer;
   readonly edits: readonly Edit[];
-  /** `hdlr` and `elng` of `mdia`. */
-  readonly media: readonly Buffer[];
-  /** `vmhd` or `smhd`, and `dinf`, of `minf`. */
-  readonly mediaInformation: readonly Buffer[];
-  /** `stsd`. */
-  readonly sampleDescriptions: Buffer;
   /** The content of `stbl`. */
   readonly sampleTable: Buffer;
   /** 16 bytes of `trex`: sample description index, duration, size, flags. Undefined: the file is not fragmented. */
@@ -80,6 +76,13 @@ export function parseTrackHeader(root: IndexedBox, kind: 'vide' | 'soun'): Track
     const track = parseTrackTimes(moov, trak.require('tkhd'));
     const mvex = root.find('mvex');
     requireSelfContained(minf);
+    const descriptions = requireSupportedEntries(stbl.require('stsd', 8), kind);
+    const boxes = {
+      language: media.rest.subarray(0, 4),
+      media: sliceBoxes(mdia, ['hdlr', 'elng']),
+      mediaInformation: sliceBoxes(minf, ['vmhd', 'smhd', 'dinf']),
+      sampleDescriptions: descriptions.whole,
+    };
     return {
       id: track.id,
       movieTimescale: movie.timescale,
@@ -89,11 +92,8 @@ export function parseTrackHeader(root: IndexedBox, kind: 'vide' | 'soun'): Track
         seconds(track.duration, movie.timescale) ??
         seconds(media.duration, media.timescale),
       presentation: track.presentation,
-      language: media.rest.subarray(0, 4),
       edits: parseEdits(trak),
-      media: sliceBoxes(mdia, ['hdlr', 'elng']),
-      mediaInformation: sliceBoxes(minf, ['vmhd', 'smhd', 'dinf']),
-      sampleDescriptions: requireSupportedEntries(stbl.require('stsd', 8), kind),
+      ...(isQuickTime(mdia.require('hdlr', 8), descriptions, kind) ? writeAsMp4(boxes, descriptions, kind) : boxes),
       sampleTable: moov.subarray(stbl.content, stbl.end),
       fragmentDefaults: mvex && requireFragmentDefaults(root, track.id),
     };
@@ -198,10 +198,10 @@ const SAMPLE_ENTRIES = {
 };
 
 /**
- * The whole `stsd` (ISO/IEC 14496-12 §8.5.2), as a slice.
+ * `stsd` (ISO/IEC 14496-12 §8.5.2).
  * @throws UnsupportedMp4 when it is truncated or has an entry that is not on the list, an encrypted one among them
  */
-function requireSupportedEntries(stsd: IndexedBox, kind: 'vide' | 'soun'): Buffer {
+function requireSupportedEntries(stsd: IndexedBox, kind: 'vide' | 'soun'): IndexedBox {
   const entries = stsd.childrenAfter(8);
   if (entries.length === 0 || entries.length !== stsd.bytes.readUInt32BE(stsd.content + 4)) {
     throw new UnsupportedMp4('Truncated sample descriptions');
@@ -209,7 +209,7 @@ function requireSupportedEntries(stsd: IndexedBox, kind: 'vide' | 'soun'): Buffe
   for (const { type, end } of entries) {
     if (!SAMPLE_ENTRIES[kind].has(type) || end > stsd.end) throw new UnsupportedMp4(`Unsupported sample entry ${type}`);
   }
-  return stsd.whole;
+  return stsd;
 }
 
 const ENCRYPTED_ENTRIES = new Set(['encv', 'enca']);
