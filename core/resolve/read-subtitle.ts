@@ -5,7 +5,7 @@ import { requestHeaders } from '@reelay/source/request-headers';
 import type { Egress } from '../egress/index.ts';
 import { NotFound, ParsingLimitExceeded, UpstreamError, UrlExpired } from '../errors/index.ts';
 import { parse, READ_CUES } from '../parsing/index.ts';
-import type { Resource, Subtitle, Track } from '../state/index.ts';
+import { capabilitiesOf, type Resource, type Subtitle, type Track } from '../state/index.ts';
 import type { createRefresher } from './link/index.ts';
 import { collect } from './probe/index.ts';
 
@@ -32,7 +32,8 @@ export function createSubtitleReader(options: SubtitleReaderOptions): ReadSubtit
   const { egress, refresh, latest, readAsBrowser } = options;
   const readers = createSemaphore(READERS);
 
-  const download = async (resource: Resource, track: Track, signal: AbortSignal): Promise<Buffer> => {
+  const download = async (resource: Resource, track: Track, signal: AbortSignal, client: string): Promise<Buffer> => {
+    if (!capabilitiesOf(track).isFile) return downloadList(resource, track, signal, client);
     const response = await egress.request(track.url, {
       headersFor: requestHeaders(track),
       identity: track.egress ?? resource.egress,
@@ -49,17 +50,25 @@ export function createSubtitleReader(options: SubtitleReaderOptions): ReadSubtit
     return bytes;
   };
 
+  const downloadList = async (resource: Resource, track: Track, signal: AbortSignal, client: string) => {
+    // Most subtitles need nothing of it.
+    const { createRequests, HLS, readTextList } = await import('@reelay/source');
+    const found = { ...track, egress: track.egress ?? resource.egress };
+    const request = createRequests({ egress, parse })(found, { signal, client });
+    return readTextList({ ...request, kind: HLS }, MAX_SUBTITLE_BYTES);
+  };
+
   const readFile = async (stored: Resource, formatId: string, signal: AbortSignal, client: string): Promise<Buffer> => {
     const resource = latest(stored);
     const track = trackOf(resource, formatId);
     try {
-      return await download(resource, track, signal);
+      return await download(resource, track, signal, client);
     } catch (error) {
       signal.throwIfAborted();
       if (track.isForBrowsers) return readAsBrowser(resource, track, signal, client);
       if (!(error instanceof UrlExpired)) throw error;
       const refreshed = await refresh(resource, signal, client);
-      return download(refreshed, trackOf(refreshed, formatId), signal);
+      return download(refreshed, trackOf(refreshed, formatId), signal, client);
     }
   };
 

@@ -12,6 +12,7 @@ import {
   openFile,
   openSegments,
   openSmallFile,
+  readTextList,
   type Source,
   type SourceLimits,
   type SourceTrack,
@@ -49,7 +50,7 @@ export const isMp4File = (track: Track): boolean =>
 type TrackOperation<Result> = (resource: Resource, track: Track, options?: TrackOptions) => Promise<Result>;
 
 interface TrackOptions extends Omit<OpenOptions, 'isPeek'>, FileWish {
-  /** Reads a small file into memory as a whole, without ranges. @default it is not */
+  /** Reads a small file, or a list of text, into memory as a whole, without ranges. @default it is not */
   readonly maxBytes?: number;
 }
 
@@ -152,8 +153,9 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
       const [, , { maxBytes } = {}] = opening;
       const open = (asked: TrackRequest): Promise<Source> => {
         if (stored.file) return files.open(asked, stored.file, stored.window?.recordedAtMs);
-        if (!capabilitiesOf(stored).isFile) return openSegments(asked);
-        return maxBytes === undefined ? openFile(asked) : openSmallFile(asked, maxBytes);
+        const { isFile } = capabilitiesOf(stored);
+        if (maxBytes === undefined) return isFile ? openFile(asked) : openSegments(asked);
+        return isFile ? openSmallFile(asked, maxBytes) : readTextList(asked, maxBytes).then(memorySource);
       };
       const { readAsBrowser } = stored.isForBrowsers && !isPeek ? options : {};
       try {

@@ -154,7 +154,7 @@ describe('a library', () => {
     return join(folder, name, name);
   };
   const textOf = async (title: string, ending: string) => readFile(`${await pathOf(title)}${ending}`, 'utf8');
-  const ALL = '-poster.jpg .de.srt .en.srt .fr.srt .nfo .strm folder.jpg';
+  const ALL = '-poster.jpg .de.srt .en.srt .es.srt .fr.srt .nfo .strm folder.jpg';
   const WITHOUT_SUBTITLES = '-poster.jpg .nfo .strm folder.jpg';
 
   it('has links, metadata, covers and subtitles, and requests nothing again', async () => {

@@ -35,6 +35,7 @@ describe('GET /api/Fetch/GetDetails', () => {
       ['it', null, false],
       ['pt', null, false],
       ['ja', null, false],
+      ['es', null, false],
       ['de', null, true],
     ]);
   });
@@ -105,6 +106,12 @@ describe('GET /api/Stream/Subtitle/{key}', () => {
       '?format=srt',
       'application/x-subrip; charset=utf-8',
       '1\n00:00:01,000 --> 00:00:02,500\nBonjour\nà tous\n\n',
+    ],
+    [
+      'es',
+      '',
+      'text/vtt; charset=utf-8',
+      'WEBVTT\n\n00:00:01.000 --> 00:00:02.500\nHola\n\n00:00:05.000 --> 00:00:06.000\nAdiós\n\n',
     ],
     ['de', '?format=TXT', 'text/plain; charset=utf-8', 'Hallo\n'],
   ])('converts %s%s', async (language, query, type, body) => {

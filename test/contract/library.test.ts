@@ -10,7 +10,7 @@ const target = useTarget();
 
 it.each([
   ['pairs of files', 'kind=tall', { quality: '1080p' }, [], 1080],
-  ['files with subtitles', 'kind=detailed', {}, ['de', 'en', 'fr'], 360],
+  ['files with subtitles', 'kind=detailed', {}, ['de', 'en', 'es', 'fr'], 360],
 ] as const)(
   'a library of %s has links that seek, also after the addresses of the source have expired',
   async (_, kind, selection, languages, height) => {

@@ -3,7 +3,7 @@ import { tagText } from '../../conversions/index.ts';
 import type { Egress } from '../../egress/index.ts';
 import { NotDeliverable, NotFound } from '../../errors/index.ts';
 import { describeError, type Log } from '../../log/index.ts';
-import { type Resource, type ResourceOrigin, resourceId, type Track } from '../../state/index.ts';
+import { capabilitiesOf, type Resource, type ResourceOrigin, resourceId, type Track } from '../../state/index.ts';
 import { inspectTracks } from '../probe/index.ts';
 import { promiseConversions, type RenditionSelection } from '../renditions/index.ts';
 import {
@@ -52,8 +52,9 @@ export function assembleResource(
 ): Resource {
   if (renditions.length === 0) throw noRenditionError(info);
   const metadata = readMetadata(info);
-  const subtitles = readSubtitleTracks(info, now);
   const live = isLive(info);
+  // Lists of live text never end.
+  const subtitles = readSubtitleTracks(info, now).filter(({ track }) => !live || capabilitiesOf(track).isFile);
   const formatId = renditions.find(({ id }) => id === conversionOf)?.formatIds[0];
   const converted = tracks.find((track) => track.formatId === formatId);
   const durationSeconds = live

@@ -5,6 +5,7 @@ import { type Info, infoList, isInfo, text, webUrl } from '../../parsing/index.t
 import {
   type Chapter,
   type Details,
+  findDelivery,
   type ResourceOrigin,
   type Subtitle,
   subtitleId,
@@ -220,8 +221,11 @@ function readSubtitle(
   now: number,
   readCookies: CookieReader,
 ): SubtitleTrack[] {
-  const rank = ({ ext }: Info) => (SUBTITLE_SOURCES as readonly unknown[]).indexOf(ext);
-  const readable = files.filter((file) => rank(file) >= 0 && isFile(file)).toSorted((a, b) => rank(a) - rank(b))[0];
+  const rank = (file: Info) =>
+    (SUBTITLE_SOURCES as readonly unknown[]).indexOf(file.ext) + (isList(file) ? SUBTITLE_SOURCES.length : 0);
+  const readable = files
+    .filter((file) => (isList(file) ? file.ext === 'vtt' : isFile(file) && rank(file) >= 0))
+    .toSorted((a, b) => rank(a) - rank(b))[0];
   const url = webUrl(readable?.url);
   if (!readable || !url || url.length > MAX_URL_CHARS || !/^[\w-]+$/.test(language)) return [];
   if (language.length > MAX_LANGUAGE_LENGTH) return [];
@@ -232,7 +236,7 @@ function readSubtitle(
       subtitle: { id: subtitleId({ language, isAutomatic }), formatId, language, isAutomatic, ...(name && { name }) },
       track: withoutAbsent<Track>({
         formatId,
-        delivery: 'direct',
+        delivery: isList(readable) ? 'hls' : 'direct',
         url,
         headers: readHeaders(readable.http_headers),
         cookies: readCookies(readable, url),
@@ -247,6 +251,7 @@ function readSubtitle(
   ];
 }
 
-/** One file, and not the segments of a playlist. */
 const isFile = ({ protocol }: Info): boolean =>
   protocol === undefined || protocol === null || /^https?$/.test(String(protocol));
+/** Segments of WebVTT. */
+const isList = ({ protocol }: Info): boolean => findDelivery(String(protocol)) === 'hls';

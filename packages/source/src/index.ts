@@ -8,5 +8,6 @@ export type { TableRequest } from './segmented/listed-files.ts';
 export { DASH, HLS, type ListKind, type ListRequest, openList, WEBM } from './segmented/load-timeline.ts';
 export { createSegmentFiles, type FileWish } from './segmented/segment-files.ts';
 export { openSegments } from './segmented/segmented-source.ts';
+export { readTextList } from './segmented/text-list.ts';
 export type { FileSource, OpenOptions, OpenRequest, SegmentedSource, Source, TrackSelection } from './source.ts';
 export type { SourceTrack } from './track.ts';

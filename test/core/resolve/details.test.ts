@@ -86,6 +86,16 @@ describe('readSubtitleTracks', () => {
     ).toEqual([['en', false, 'srt']]);
   });
 
+  it('reads segments of WebVTT where there is no file', () => {
+    const list = file({ url: 'https://a.example/s.m3u8', protocol: 'm3u8_native' });
+    const both = { en: [...list, ...file({ ext: 'srv1' })], fr: list, de: file({ ...list[0], ext: 'ttml' }) };
+    const found = readSubtitleTracks({ subtitles: both }, 0);
+    expect(found.map(({ track }) => [track.delivery, track.container])).toEqual([
+      ['direct', 'srv1'],
+      ['hls', 'vtt'],
+    ]);
+  });
+
   it('reads automatic captions in the spoken language only', () => {
     const automatic_captions = { af: file(), en: file(), 'en-orig': file(), de: file() };
     expect(read({ automatic_captions, language: 'en' })).toEqual([
@@ -96,7 +106,7 @@ describe('readSubtitleTracks', () => {
   });
 
   it.each([
-    ['segments', { en: file({ protocol: 'm3u8_native' }) }],
+    ['fragments', { en: file({ protocol: 'http_dash_segments' }) }],
     ['text in place', { en: [{ data: 'WEBVTT', ext: 'vtt' }] }],
     ['other formats', { live_chat: file({ ext: 'json' }) }],
     ['comments of viewers', { danmaku: file({ ext: 'xml' }) }],

@@ -25,6 +25,17 @@ describe('readSubtitle', () => {
     expect(extracted).toEqual([PAGE]);
   });
 
+  it('returns the cues of a list of segments, also behind a URL that has expired', async () => {
+    const protocol = 'm3u8_native';
+    const found = ['/plain/subtitles.gone', '/plain/subtitles.m3u8'].map((path) => withFile(path, { protocol }));
+    const { cues, extracted } = await read(found);
+    expect(cues).toEqual([
+      { startMs: 1000, endMs: 2500, text: 'Hola' },
+      { startMs: 5000, endMs: 6000, text: 'Adiós' },
+    ]);
+    expect(extracted).toEqual([PAGE, PAGE]);
+  });
+
   it('resolves again when the URL has expired', async () => {
     const { cues, extracted } = await read([withFile('/plain/subtitles.gone'), withFile('/plain/subtitles.vtt')]);
     expect(cues.length).toBeGreaterThan(0);
@@ -35,11 +46,19 @@ describe('readSubtitle', () => {
     await expect(read([withFile('/plain/subtitles.gone')])).rejects.toThrow(UrlExpired);
   });
 
+  it('is not offered for the segments of a live stream', async () => {
+    const live = { ...withFile('/plain/subtitles.m3u8', { protocol: 'm3u8_native' }), is_live: true };
+    expect((await createFixture({ [PAGE]: live }).resource()).subtitles).toBeUndefined();
+  });
+
   it.each([
     ['what is not a subtitle file', '/plain/text', /not a subtitle file/],
     ['a file that is too large', '/plain/subtitles.huge', /too large/],
+    ['segments of media', '/hls/ts/index.m3u8', /not a subtitle file/],
+    ['encrypted segments', '/hls/aes/index.m3u8', /No list of plain text/],
   ])('refuses %s', async (_, path, message) => {
-    const failure = await read([withFile(path)]).catch((error: unknown) => error);
+    const protocol = path.endsWith('.m3u8') ? 'm3u8_native' : 'https';
+    const failure = await read([withFile(path, { protocol })]).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(UpstreamError);
     expect(failure).toMatchObject({ message: expect.stringMatching(message) });
   });

@@ -29,6 +29,26 @@ const OTHER: Readonly<Record<string, readonly [type: string, body: string | Buff
   'empty-video': ['video/mp4', ''],
   'empty-page': ['text/html', ''],
   'subtitles.vtt': ['text/vtt', 'WEBVTT\n\n00:01.000 --> 00:02.500\nHello &amp; <i>welcome</i>\n'],
+  'subtitles.m3u8': [
+    'application/vnd.apple.mpegurl',
+    [
+      '#EXTM3U',
+      '#EXT-X-TARGETDURATION:4',
+      '#EXTINF:4,',
+      'part-0.vtt',
+      '#EXTINF:4,',
+      'part-1.vtt',
+      '#EXT-X-ENDLIST',
+    ].join('\n'),
+  ],
+  'part-0.vtt': [
+    'text/vtt',
+    'WEBVTT\nX-TIMESTAMP-MAP=MPEGTS:900000,LOCAL:00:00:00.000\n\n00:01.000 --> 00:02.500\nHola\n',
+  ],
+  'part-1.vtt': [
+    'text/vtt',
+    'WEBVTT\nX-TIMESTAMP-MAP=MPEGTS:1260000,LOCAL:00:00:00.000\n\n00:01.000 --> 00:02.000\nAdiós\n',
+  ],
   'subtitles.srt': ['application/x-subrip', '1\n00:00:01,000 --> 00:00:02,500\nHello\n'],
   'subtitles.ttml': [
     'application/ttml+xml',

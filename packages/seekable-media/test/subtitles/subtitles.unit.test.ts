@@ -106,6 +106,43 @@ describe('readSubtitles', () => {
     expect(readSubtitles(Buffer.from(bytes, 'latin1'))).toEqual([cue(1000, 2000, text)]),
   );
 
+  describe('of the segments of a list', () => {
+    const segment = (map: string, ...cues: string[]) =>
+      `WEBVTT\n${map && `X-TIMESTAMP-MAP=${map}\n`}\n${cues.join('\n\n')}\n\n`;
+    const hello = '00:01.000 --> 00:05.000\nHello';
+    const again = '00:04.500 --> 00:06.000\nAgain';
+    it.each([
+      [
+        'whose times are those of the whole',
+        ['MPEGTS:900000,LOCAL:00:00:00.000', 'MPEGTS:900000,LOCAL:00:00:00.000'],
+        again,
+      ],
+      ['without maps', ['', ''], again],
+      [
+        'whose times begin anew',
+        ['LOCAL:00:00.000,MPEGTS:9000', 'MPEGTS:369000,LOCAL:00:00:00.000'],
+        '00:00.500 --> 00:02.000\nAgain',
+      ],
+      [
+        'whose clock begins anew',
+        ['LOCAL:00:00:00.000,MPEGTS:8589844592', 'MPEGTS:270000,LOCAL:00:00:00.000'],
+        '00:00.500 --> 00:02.000\nAgain',
+      ],
+    ])('reads those %s', (_, [first = '', second = ''], last) => {
+      const list = segment(first, hello) + segment(second, last);
+      expect(read(list)).toEqual([cue(1000, 5000, 'Hello'), cue(4500, 6000, 'Again')]);
+    });
+
+    it('leaves out what a segment repeats of the one before', () => {
+      const twice = '00:07.000 --> 00:08.000\nTwice';
+      expect(read(segment('', hello, again) + segment('', hello, again, twice, twice) + segment('', twice))).toEqual([
+        cue(1000, 5000, 'Hello'),
+        cue(4500, 6000, 'Again'),
+        ...[1, 2].map(() => cue(7000, 8000, 'Twice')),
+      ]);
+    });
+  });
+
   it('drops cues without text or duration, and sorts the others', () => {
     const text = [
       '00:05.000 --> 00:06.000\nlate',

@@ -22,13 +22,18 @@ def reduced(languages):
     for language, files in (languages.items() if isinstance(languages, dict) else ()):
         readable = [file for file in files or () if is_readable(file)]
         if readable and len(kept) < MAX_LANGUAGES:
-            kept[language] = [min(readable, key=lambda file: READ_FORMATS.index(file['ext']))]
+            kept[language] = [min(readable, key=lambda file: (is_list(file), READ_FORMATS.index(file['ext'])))]
     return kept
 
 
 def is_readable(file):
-    """Whether it is one file in a format that the service reads: not the segments of an HLS playlist, nor text in place."""
+    """Whether it is in a format that the service reads, in one file or in the segments of an HLS playlist: not text in place."""
     if not isinstance(file, dict) or file.get('ext') not in READ_FORMATS:
         return False
     url = file.get('url')
-    return isinstance(url, str) and len(url) <= MAX_URL_CHARS and file.get('protocol') in (None, 'http', 'https')
+    is_read = file['ext'] == 'vtt' if is_list(file) else file.get('protocol') in (None, 'http', 'https')
+    return is_read and isinstance(url, str) and len(url) <= MAX_URL_CHARS
+
+
+def is_list(file):
+    return file.get('protocol') in ('m3u8', 'm3u8_native')
