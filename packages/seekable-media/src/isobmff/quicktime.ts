@@ -1,7 +1,5 @@
 import { box, DATA_INFORMATION, fullBox, type IndexedBox, UnsupportedMp4, u32 } from './boxes.ts';
 
-/** The component type of a handler in a QuickTime file; MP4 has 0 there (QuickTime File Format, Handler Reference Atoms). */
-const MEDIA_HANDLER = 'mhlr';
 /** ISO 639-2 `und`, packed (ISO/IEC 14496-12 §8.4.2.3). */
 const UNDETERMINED = u32(0x55c4_0000);
 /** Codes of languages below this are those of Macintosh, and so is `UNSPECIFIED`. */
@@ -9,7 +7,8 @@ const PACKED_LANGUAGES = 0x400;
 const UNSPECIFIED = 0x7fff;
 /** Fields of a sample entry before its boxes: of video, and of audio by their version. */
 const VISUAL_BYTES = 78;
-const AUDIO_BYTES = [28, 44, 64];
+const MIN_AUDIO_BYTES = 28;
+const AUDIO_BYTES = [MIN_AUDIO_BYTES, 44, 64];
 /** What configures a decoder of audio. QuickTime has it in `wave`. */
 const CONFIGURATIONS = new Set(['esds', 'alac', 'dac3', 'dec3', 'dOps', 'dfLa']);
 
@@ -24,14 +23,6 @@ export interface TrackBoxes {
   /** `stsd`. */
   readonly sampleDescriptions: Buffer;
 }
-
-/** Whether a track is described as in QuickTime: by its handler, or by a sound description that MP4 does not have. */
-export const isQuickTime = ({ bytes, content }: IndexedBox, stsd: IndexedBox, kind: 'vide' | 'soun'): boolean =>
-  bytes.toString('latin1', content + 4, content + 8) === MEDIA_HANDLER ||
-  (kind === 'soun' && stsd.childrenAfter(8).some((entry) => versionOf(entry) > 0) && bytes[stsd.content] === 0);
-
-const versionOf = ({ bytes, content, end }: IndexedBox): number =>
-  content + 10 > end ? 0 : bytes.readUInt16BE(content + 8);
 
 /**
  * The boxes of a track of QuickTime as MP4 has them.
@@ -63,7 +54,7 @@ const nclx = ({ bytes, content }: IndexedBox): Buffer =>
 
 function audioEntry(entry: IndexedBox): Buffer {
   const { bytes, content, type } = entry;
-  const version = versionOf(entry);
+  const version = fields(entry, MIN_AUDIO_BYTES).readUInt16BE(8);
   const fieldBytes = AUDIO_BYTES[version];
   if (fieldBytes === undefined) throw new UnsupportedMp4(`Sound description of version ${version}`);
   const described = fields(entry, fieldBytes);

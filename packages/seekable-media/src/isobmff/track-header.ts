@@ -1,6 +1,6 @@
 import { type Box, type IndexedBox, UnsupportedMp4 } from './boxes.ts';
 import { findFragmentDefaults } from './fragment-fields.ts';
-import { isQuickTime, type TrackBoxes, writeAsMp4 } from './quicktime.ts';
+import { type TrackBoxes, writeAsMp4 } from './quicktime.ts';
 
 /**
  * Offsets from the content of `mvhd` and `mdhd` (ISO/IEC 14496-12 §8.2.2, §8.4.2) by version: 0 has 32-bit times and a
@@ -100,6 +100,17 @@ export function parseTrackHeader(root: IndexedBox, kind: 'vide' | 'soun'): Track
   }
   throw new UnsupportedMp4(`No track of kind ${kind}`);
 }
+
+/** The component type of a handler in a QuickTime file; MP4 has 0 there (QuickTime File Format, Handler Reference Atoms). */
+const MEDIA_HANDLER = 'mhlr';
+
+/** Whether a track is described as in QuickTime: by its handler, or by a sound description that MP4 does not have. */
+const isQuickTime = ({ bytes, content }: IndexedBox, stsd: IndexedBox, kind: 'vide' | 'soun'): boolean =>
+  bytes.toString('latin1', content + 4, content + 8) === MEDIA_HANDLER ||
+  (kind === 'soun' && bytes[stsd.content] === 0 && stsd.childrenAfter(8).some(hasVersion));
+
+const hasVersion = ({ bytes, content, end }: IndexedBox): boolean =>
+  content + 10 <= end && bytes.readUInt16BE(content + 8) > 0;
 
 /** The tracks of a movie, each with its handler type, such as `vide` and `soun`; malformed ones are left out. */
 export const listTracks = ({ bytes, children }: IndexedBox) =>
