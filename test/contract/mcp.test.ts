@@ -40,7 +40,7 @@ describe('POST /mcp', () => {
     expect((data as Media).items[0]?.video).not.toEqual([]);
   });
 
-  it.each(['en', 'fr', 'de'])('reads the subtitles in %s', async (language) => {
+  it.each(['en', 'fr', 'es', 'de'])('reads the subtitles in %s', async (language) => {
     const { isError, text } = await callTool('get_transcript', '/site/detailed/mcp', { language });
     expect([isError, text]).toEqual([false, expect.stringMatching(/\n\[00:00:0\d\] \S/)]);
   });
