@@ -20,6 +20,8 @@ export interface FfmpegInput {
   readonly failure: () => Error | undefined;
   /** Aborted with that failure as its reason, before FFmpeg sees the truncated input: pass it to `runFfmpeg`. */
   readonly failed: AbortSignal;
+  /** Whether FFmpeg has not been given all of the source, where it reads all: what it leaves is missing in its output. */
+  readonly isUnread?: () => boolean;
   /** Writes the source to the descriptor, where it has one. */
   readonly writeTo?: (pipe: Writable) => void;
   close(): void;
@@ -170,6 +172,7 @@ export const FIRST_INPUT_DESCRIPTOR = 3;
 function segmentInput(source: SegmentedSource, { index = 0, selection }: ServeOptions): FfmpegInput {
   const failed = new AbortController();
   let target: Writable | undefined;
+  let body: Readable | undefined;
   return {
     url: `pipe:${FIRST_INPUT_DESCRIPTOR + index}`,
     args: [...jumpArgs(source), ...PIPE_ARGS],
@@ -177,13 +180,15 @@ function segmentInput(source: SegmentedSource, { index = 0, selection }: ServeOp
     failed: failed.signal,
     writeTo(pipe) {
       target = pipe;
-      send({ failed }, source.readAll(selection), pipe);
+      body = source.readAll(selection);
+      send({ failed }, body, pipe);
     },
+    isUnread: () => body?.readableEnded !== true,
     close: () => void target?.destroy(),
   };
 }
 
-/** Records a failure of the body before FFmpeg sees the truncated input; FFmpeg may stop reading, which is not a failure. */
+/** Records a failure of the body before FFmpeg sees the truncated input. Of a file, FFmpeg may read a part. */
 function send({ failed }: Pick<Entry, 'failed'>, body: Readable, target: Writable): void {
   const recordFailure = (error: Error) => {
     if (!target.destroyed) failed.abort(error);

@@ -14,7 +14,7 @@ interface FfmpegOptions {
   /** Arguments between the common flags and the output, `pipe:1`. */
   readonly args: readonly string[];
   /** Those with a pipe are written to it. It connects to the ports of the others alone. */
-  readonly inputs?: readonly Pick<FfmpegInput, 'url' | 'writeTo'>[];
+  readonly inputs?: readonly Pick<FfmpegInput, 'url' | 'writeTo' | 'isUnread'>[];
   /** Less output than this counts as a failure: FFmpeg takes damage in an input for its end. @default none does */
   readonly minSeconds?: number | undefined;
   /** For whom it runs: its further processes give way to those of others. @default as the first of a client */
@@ -58,7 +58,7 @@ export const runningFfmpegs = (): number => running.size;
 
 /**
  * Runs FFmpeg with an empty environment, in a sandbox and under limits of the operating system, and streams its output.
- * The stream ends only when FFmpeg exited with 0 and no input was truncated, else it is destroyed with an error, also when
+ * The stream ends only when FFmpeg exited with 0, no input was truncated and it has read all of those with a pipe, else it is destroyed with an error, also when
  * FFmpeg does not start. Destroying it kills the process (SIGKILL); the stream emits `close` once the process has exited.
  */
 export function runFfmpeg(options: FfmpegOptions): Readable {
@@ -133,8 +133,10 @@ function outputOf(
     }
     fail(error);
   });
+  let isUnread = false;
   child.once('exit', () => {
     running.delete(child);
+    isUnread = inputs.some((input) => input.isUnread?.());
     // `close` waits for them.
     for (const pipe of pipes) pipe?.destroy();
     gone.resolve();
@@ -143,6 +145,7 @@ function outputOf(
   child.once('close', (code, killedBy) => {
     const seconds = Number(/.*out_time_us=(\d+)/s.exec(progress)?.[1] ?? 0) / 1e6;
     if (code !== 0) fail(new FfmpegFailed(`FFmpeg exited with ${killedBy ?? code}`));
+    else if (isUnread) fail(new FfmpegFailed('FFmpeg stopped reading before the end of an input'));
     else if (minSeconds !== undefined && seconds < minSeconds)
       fail(new FfmpegFailed(`FFmpeg wrote ${seconds.toFixed(1)} s of at least ${minSeconds.toFixed(1)} s`));
     else output.push(null);

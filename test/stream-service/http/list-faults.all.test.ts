@@ -117,6 +117,24 @@ const encrypted = (kind: string): Site => ({
 const without = (kind: string, index: number): Site => ({
   segments: segmentsOf(kind).map((bytes, each) => (each === index ? Buffer.alloc(0) : bytes)),
 });
+const changed = (kind: string, index: number, change: (bytes: Buffer) => Buffer): Site => ({
+  segments: segmentsOf(kind).map((bytes, each) => (each === index ? change(bytes) : bytes)),
+});
+/** Every tenth packet of MPEG-TS is missing; the media of an MP4 goes on to the end. */
+function withoutEnd(bytes: Buffer): Buffer {
+  const media = bytes.indexOf('mdat');
+  if (bytes[0] !== 0x47) return Buffer.concat([bytes.subarray(0, media - 4), Buffer.alloc(4), bytes.subarray(media)]);
+  const packets = Array.from({ length: bytes.length / 188 }, (_, index) =>
+    bytes.subarray(188 * index, 188 * (index + 1)),
+  );
+  return Buffer.concat(packets.filter((_, index) => index % 10 !== 9));
+}
+const withZeros = (bytes: Buffer): Buffer => Buffer.concat([bytes, Buffer.alloc(1_000_000)]);
+const unsized = (kind: string, change: (bytes: Buffer) => Buffer): Site => ({
+  segments: segmentsOf(kind).map((bytes, each) =>
+    each === FAULTY ? createFaultHandler({ bytes: change(bytes), fault: { name: 'chunked' } }) : bytes,
+  ),
+});
 const behind = (head: Buffer, kind: string): Site => ({
   segments: segmentsOf(kind).map((bytes) => Buffer.concat([head, bytes])),
 });
@@ -162,6 +180,14 @@ const ROWS: readonly (readonly [string, (kind: string) => Site, ts: Outcome, fmp
   ['with a range over the end of its file', (kind) => ranged(kind, '90000000@0'), 502, 502],
   ['without its initialization section', (kind) => ({ ...good(kind), head: ['#EXT-X-MAP:URI="none"'] }), 404, 404],
   ['that names no initialization section', (kind) => ({ ...good(kind), head: [] }), 'whole file', 502],
+  [
+    'with packets that are missing, or media without an end',
+    (kind) => changed(kind, FAULTY, withoutEnd),
+    'broken',
+    'broken',
+  ],
+  ['with such a segment of unknown size', (kind) => unsized(kind, withoutEnd), 'broken', 'broken'],
+  ['with zeros behind a segment of unknown size', (kind) => unsized(kind, withZeros), 'broken', 'broken'],
   ['with segments behind ID3', (kind) => behind(ID3, kind), 'whole', 502],
   ['with segments behind pictures', (kind) => behind(PNG, kind), 'whole', 502],
 ];
@@ -171,6 +197,10 @@ describe('a list', () => {
     ROWS.flatMap(([what, site, ts, fmp4]) => [['ts', what, ts, site] as const, ['fmp4', what, fmp4, site] as const]),
   )('of %s %s: %s', async (kind, _, outcome, site) => {
     expect(await outcomeOf(kind, site(kind))).toBe(outcome);
+  });
+
+  it('of fmp4 may end with media without an end', async () => {
+    expect(await outcomeOf('fmp4', changed('fmp4', COUNT - 1, withoutEnd))).toBe('whole file');
   });
 
   it.each(['ts', 'fmp4'])('of %s that is known breaks off where it fails', async (kind) => {

@@ -20,8 +20,8 @@ export interface FrameCheck extends FrameRules {
 
 interface FrameScanner {
   update(chunk: Buffer): void;
-  /** `cut`: within a frame. `unknown`: the bytes violate the rules. */
-  state(): 'whole' | 'cut' | 'unknown';
+  /** `cut`: within a frame. `endless`: within one that goes on to the end. `unknown`: the bytes violate the rules. */
+  state(): 'whole' | 'cut' | 'endless' | 'unknown';
 }
 
 /** Follows frames from header to header through bytes as they arrive, without buffering payload. */
@@ -66,7 +66,8 @@ export function createFrameScanner({ headerBytes, mayBegin, read }: FrameRules):
     },
     state() {
       if (!isValid) return 'unknown';
-      return heldBytes > 0 || (remaining > 0 && Number.isFinite(remaining)) ? 'cut' : 'whole';
+      if (remaining === Number.POSITIVE_INFINITY) return 'endless';
+      return heldBytes > 0 || remaining > 0 ? 'cut' : 'whole';
     },
   };
 }

@@ -3,6 +3,9 @@ import { describeShortfall } from './frame-scanner.ts';
 
 const START_FLAG = 0x40;
 const SCRAMBLED_FLAGS = 0xc0;
+const PAYLOAD_FLAG = 0x10;
+/** Of stuffing. */
+const NULL_PID = 0x1fff;
 
 /** Timestamps of one elementary stream, relative to its first one. */
 interface Clock {
@@ -13,7 +16,7 @@ interface Clock {
 }
 
 /**
- * Checks MPEG-TS (ISO/IEC 13818-1 §2.4.3) from its first packet on: packets of 188 bytes.
+ * Checks MPEG-TS (ISO/IEC 13818-1 §2.4.3) from its first packet on: packets of 188 bytes, none of which is missing by their counters.
  * @param isPart whether it is a byte range of a file, which may end within a packet
  */
 export function createMpegTsCheck(seconds: number, isPart: boolean) {
@@ -22,6 +25,9 @@ export function createMpegTsCheck(seconds: number, isPart: boolean) {
   let hasMedia = false;
   /** Demuxers search for the next packet, and so pass what is none. */
   let isInStep = true;
+  /** The last counters of packets with a payload, by stream, and packets that are missing in front of others, starts aside. */
+  const counters = new Map<number, number>();
+  let gaps = 0;
   /** The start of a packet whose rest is in the next chunk. */
   let held: Buffer = Buffer.alloc(0);
 
@@ -43,6 +49,17 @@ export function createMpegTsCheck(seconds: number, isPart: boolean) {
     if (start.ticks !== undefined) addTimestamp(pidOf(packet), start.ticks);
   };
 
+  /** A counter may be repeated once, and begin anew with something that starts: media may have been joined there. */
+  const countPacket = (bytes: Buffer, at: number): void => {
+    const [high = 0, low = 0, control = 0] = [bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+    const pid = ((high & 0x1f) << 8) | low;
+    if (!(control & PAYLOAD_FLAG) || pid === NULL_PID) return;
+    const before = counters.get(pid);
+    counters.set(pid, control & 15);
+    const isNext = before === undefined || (control & 15) === before || (control & 15) === ((before + 1) & 15);
+    if (!isNext && !(high & START_FLAG)) gaps += 1;
+  };
+
   /** Reads the packets that are there as a whole. Returns the bytes read: few packets begin something, so most are passed over. */
   const readPackets = (bytes: Buffer, from: number): number => {
     let at = from;
@@ -53,6 +70,7 @@ export function createMpegTsCheck(seconds: number, isPart: boolean) {
         at = next < 0 ? bytes.length : next;
         continue;
       }
+      countPacket(bytes, at);
       if ((bytes[at + 1] ?? 0) & START_FLAG || (bytes[at + 3] ?? 0) & SCRAMBLED_FLAGS)
         readPacket(bytes.subarray(at, at + PACKET_BYTES));
       at += PACKET_BYTES;
@@ -75,6 +93,7 @@ export function createMpegTsCheck(seconds: number, isPart: boolean) {
       if (isInStep && !isPart && held[0] === SYNC_BYTE) return 'ends within a frame';
       if (!isUnscrambled) return undefined;
       if (!hasMedia) return 'no media';
+      if (isInStep && gaps > 0) return `packets are missing in ${gaps} places`;
       const timed = [...clocks.values()].filter(({ count }) => count > 1);
       return timed.length > 0 ? describeShortfall(Math.max(...timed.map(durationSeconds)), seconds) : undefined;
     },

@@ -14,6 +14,8 @@ export interface SegmentCheckOptions {
   readonly seconds?: number;
   /** It is a segment of a list, so that whatever is no media is damaged. @default false: unknown bytes pass */
   readonly isSegment?: boolean;
+  /** None follows it, so that a box of it may go on to the end. @default false */
+  readonly isLast?: boolean | undefined;
   /** It is a byte range of a file, whose indexes describe other ranges, too. @default false */
   readonly isPart?: boolean;
   /** What the list consists of, as far as that is known by now. */
@@ -58,7 +60,7 @@ const AUDIO_HEAD_BYTES = 4 * 1024;
  * - packed audio: frames with a size, whose number yields the duration.
  */
 export function createSegmentCheck(options: SegmentCheckOptions = {}): SegmentCheck {
-  const { seconds = 0, isSegment = false, isPart = false, expected = () => undefined } = options;
+  const { seconds = 0, isSegment = false, isLast = false, isPart = false, expected = () => undefined } = options;
   let head: Buffer = Buffer.alloc(0);
   /** Bytes with which the head is looked at again: it may arrive byte by byte. */
   let neededBytes = MIN_MEDIA_BYTES;
@@ -90,6 +92,8 @@ export function createSegmentCheck(options: SegmentCheckOptions = {}): SegmentCh
       problem() {
         const state = scanner.state();
         if (state === 'cut') return 'ends within a frame';
+        // FFmpeg would take the segments that follow for the rest of it.
+        if (state === 'endless' && isSegment && !isLast) return 'a box without an end';
         if (state === 'unknown' && !isSegment) return undefined;
         return state === 'unknown' && found === 'mp4' ? 'no chain of boxes' : frames.problem();
       },

@@ -128,7 +128,8 @@ export function createSegmentFetch(request: ListRequest, list: OpenList): Segmen
       const first = range?.first ?? 0;
       const target = file ?? sectionTarget(list, segment, 'content');
       const seconds = timeline.isRounded ? 0 : segment.seconds;
-      const checks = { seconds, cipher: decryption, isSegment: true, isPart: range !== undefined };
+      const isLast = segment.sequence === timeline.segments.at(-1)?.sequence;
+      const checks = { seconds, cipher: decryption, isSegment: true, isLast, isPart: range !== undefined };
       const settled = Promise.withResolvers<void>();
       signal.throwIfAborted();
       const fetch = new RangeFetch({

@@ -129,7 +129,8 @@ export class SegmentScheduler implements FetchScheduler {
     const decryption = keys.known(part.section);
     const seconds = part.side === 'content' && !timeline.isRounded ? part.segment.seconds : 0;
     const expected = () => container.kind;
-    const checks = { seconds, cipher: decryption, isSegment: true, isPart: range !== undefined, expected };
+    const isLast = this.isDone();
+    const checks = { seconds, cipher: decryption, isSegment: true, isLast, isPart: range !== undefined, expected };
     let check: MediaCheck | undefined;
     const fetch = new RangeFetch({
       ...this.#options,

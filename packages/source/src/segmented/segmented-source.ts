@@ -98,7 +98,7 @@ export async function openSegments(request: ListRequest): Promise<SegmentedSourc
     needsRemux: true,
     size: undefined,
     durationSeconds,
-    minSeconds: gapSeconds > 0 || durationSeconds === undefined ? undefined : minSecondsOf(timeline, track),
+    minSeconds: gapSeconds > 0 || !timeline.isComplete ? undefined : minSecondsOf(timeline, track),
     gapSeconds,
     hasDiscontinuity: hasDiscontinuity(timeline.segments),
     readAll(selection = 'all') {
@@ -116,11 +116,15 @@ export async function openSegments(request: ListRequest): Promise<SegmentedSourc
 /** Durations of lists are inexact: a share of them is, in lists that are not wrong. */
 const INEXACT_SHARE = 0.05;
 
+/** A duration in whole seconds may be longer than the media by half a second; of older lists, by more. */
+const ROUNDED_SECONDS = 0.5;
+
 /** Undefined where the durations are no measure: a live list does not say that it has whole seconds alone. */
-function minSecondsOf({ segments }: Timeline, { isLive }: SourceTrack): number | undefined {
+function minSecondsOf({ segments, isRounded }: Timeline, { isLive }: SourceTrack): number | undefined {
   if (isLive && segments.every(({ seconds }) => Number.isInteger(seconds))) return undefined;
   const longestSeconds = segments.reduce((longest, { seconds }) => Math.max(longest, seconds), 0);
-  return durationOf(segments) * (1 - INEXACT_SHARE) - longestSeconds;
+  const exactSeconds = durationOf(segments) - (isRounded ? ROUNDED_SECONDS * segments.length : 0);
+  return exactSeconds * (1 - INEXACT_SHARE) - longestSeconds;
 }
 
 const CHANGES =
