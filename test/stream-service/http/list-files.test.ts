@@ -179,6 +179,36 @@ describe('a complete list of fragmented MP4', () => {
     });
   });
 
+  it.each([600, 60])(
+    'whose client leaves HEAD early costs few requests from then on: of %i segments',
+    async (count) => {
+      const { promise: released, resolve: release } = Promise.withResolvers<void>();
+      const served = createFaultHandler({ bytes: read('both1.m4s') });
+      let [open, asked] = [0, 0];
+      const lines = linesOf('both').filter((line) => !/^(#EXTINF|#EXT-X-ENDLIST|both)/.test(line));
+      const listed = Array.from({ length: count }, (_, index) => `#EXTINF:4.0,\nboth1.m4s?${index}`);
+      texts.set('long.m3u8', Buffer.from([...lines, ...listed, '#EXT-X-ENDLIST'].join('\n')));
+      handlers.set('both1.m4s', async (request, response) => {
+        open += 1;
+        asked += 1;
+        response.once('close', () => {
+          open -= 1;
+        });
+        if (asked > 20) await released;
+        served(request, response);
+      });
+      const left = new AbortController();
+      const answer = fetch(await serveBoth('long'), { method: 'HEAD', signal: left.signal });
+      await until(() => asked > 20 && open > 0);
+      left.abort();
+      await answer.catch(() => undefined);
+      if (count < 500) release();
+      await until(() => open === 0 && (count > 500 || attachments.size > 0));
+      expect(asked).toBeLessThan(200);
+      release();
+    },
+  );
+
   it('asks a host that is overloaded for one segment at a time', async () => {
     let [pending, most, refusals] = [0, 0, 0];
     for (const index of [0, 1, 2, 3, 4]) {

@@ -55,10 +55,11 @@ export interface ListedFile {
 interface ListedFiles {
   /**
    * Makes the table, unless it is there.
-   * @param signal of who wants it. Absent: it is made to the end
+   * @param signal of who wants it
+   * @param isDetached that of a small list is made to the end although they leave, and of a large one for some seconds. @default false
    * @returns `none`: the list makes no file, or could not be read
    */
-  find(request: TableRequest, signal?: AbortSignal): Promise<ListedFile | 'none'>;
+  find(request: TableRequest, signal: AbortSignal, isDetached?: boolean): Promise<ListedFile | 'none'>;
   /** Drops a table that does not fit its list any more, for the reason that was found. */
   forget(request: TableRequest, reason: UnsupportedMp4 | UpstreamError): Promise<void>;
 }
@@ -66,6 +67,9 @@ interface ListedFiles {
 /** With the names of tables: another form of them, or other bytes of their files. */
 const VERSION = 5;
 const MAX_MAKING_MS = 3 * 60_000;
+/** Without a client, a list of so many segments costs no more requests for long. */
+const MAX_DETACHED = 500;
+const DETACHED_MS = 2_000;
 /** A list whose packed table has more is streamed without a length. */
 const MAX_TABLE_BYTES = 350 * 1024;
 const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;
@@ -102,6 +106,8 @@ export function createListedFiles(probesPerHost: number): ListedFiles {
   });
   const flights = createSingleFlight<ListedFile | 'none', Name>();
   const changes = createCache<Name, Change>(CHANGES);
+  /** Of lists that are being made. */
+  const lengths = createCache<Name, number>({ maxEntries: FILES.maxEntries, maxAgeMs: MAX_MAKING_MS });
 
   const idOf = ({ track }: TableRequest) => nameOf([{ track }], `table ${VERSION} of ${FORMAT_NAMES}`);
 
@@ -150,6 +156,7 @@ export function createListedFiles(probesPerHost: number): ListedFiles {
     const { tables } = request;
     const id = idOf(request);
     const list = await loadList(request, (error) => forget(request, error));
+    lengths.set(id, list.segments.length);
     let stored = await tables?.get(id);
     let known = stored && (await readStored(stored, list, request));
     if (!known) {
@@ -164,7 +171,15 @@ export function createListedFiles(probesPerHost: number): ListedFiles {
     return { ...known, segments, fetch: list.fetch, layouts: new Map() };
   };
 
-  const find = (request: TableRequest, signal?: AbortSignal): Promise<ListedFile | 'none'> => {
+  /** Aborted some seconds after a signal, unless the list is a small one. */
+  const detached = (id: Name, signal: AbortSignal): AbortSignal => {
+    const left = new AbortController();
+    const leave = () => (lengths.get(id) ?? MAX_DETACHED) >= MAX_DETACHED && left.abort(signal.reason);
+    signal.addEventListener('abort', () => setTimeout(leave, DETACHED_MS).unref(), { once: true });
+    return left.signal;
+  };
+
+  const find: ListedFiles['find'] = (request, signal, isDetached = false) => {
     const id = idOf(request);
     const known = files.get(id);
     if (known) return Promise.resolve(known);
@@ -180,7 +195,7 @@ export function createListedFiles(probesPerHost: number): ListedFiles {
         return files.set(id, 'none', Date.now() + (error instanceof UnsupportedMp4 ? NONE_MS : FAILED_MS));
       }
     };
-    return flights(id, make, signal);
+    return flights(id, make, isDetached ? detached(id, signal) : signal);
   };
 
   return { find, forget };

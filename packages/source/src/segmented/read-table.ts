@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { createCache, createSemaphore, type Semaphore } from '@reelay/concurrency';
+import { createCache, createSemaphore, type Permit, type Semaphore } from '@reelay/concurrency';
 import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import {
   createTable,
@@ -23,35 +23,38 @@ import type { FetchOptions, SegmentFetch, SegmentVersion } from './segment-fetch
 const MAX_PROBED_SEGMENTS = 10_000;
 /** Longer heads are those of segments that are small themselves, or hostile. */
 const MAX_HEAD_BYTES = 2 * 1024 * 1024;
-/** Requests of one list, to any number of hosts. */
+/** Requests for the lists of one client, to any number of hosts. */
 const PARALLEL_PROBES = 32;
 /** After a host has reported overload, it is probed by one request at a time for so long. */
 const SLOW_MS = 60_000;
 
 /** Limits the small requests that tell sizes and times. */
 export interface ProbeLimits {
-  /** Waits for a turn. @returns what ends it */
-  acquire(host: string, signal: AbortSignal): Promise<() => void>;
+  /** Waits for a turn of a host, and of the client. @returns what ends it */
+  acquire(host: string, client: string, signal: AbortSignal): Promise<() => void>;
   onOverload(host: string): void;
 }
 
 export function createProbeLimits(perHost: number): ProbeLimits {
+  const clients = createSemaphore({ maxPerClient: PARALLEL_PROBES });
   const permits = createSemaphore({ maxPerClient: perHost });
   const slow = createCache<string, Semaphore>({ maxEntries: 1000, maxAgeMs: SLOW_MS });
   return {
-    async acquire(host, signal) {
-      const permit = await permits.acquire(host, signal);
-      const turn = await slow
-        .get(host)
-        ?.acquire(host, signal)
-        .catch((error) => {
-          permit.release();
-          throw error;
-        });
-      return () => {
-        turn?.release();
-        permit.release();
+    async acquire(host, client, signal) {
+      const held: Permit[] = [];
+      const release = () => {
+        for (const permit of held) permit.release();
       };
+      try {
+        held.push(await clients.acquire(client, signal));
+        held.push(await permits.acquire(host, signal));
+        const turn = await slow.get(host)?.acquire(host, signal);
+        if (turn) held.push(turn);
+        return release;
+      } catch (error) {
+        release();
+        throw error;
+      }
     },
     onOverload(host) {
       if (!slow.get(host)) slow.set(host, createSemaphore({ permits: 1 }));
@@ -224,11 +227,11 @@ async function tryPlace(
 /** Reads of a segment when it is the turn of its host. Parsing what has been read needs no turn. */
 async function inTurn<T>(
   { content }: Segment,
-  { limits, signal }: ProbeOptions,
+  { limits, client, signal }: ProbeOptions,
   read: (options: FetchOptions) => Promise<T>,
 ): Promise<T> {
   const host = URL.parse(content.url)?.host ?? '';
-  const release = await limits.acquire(host, signal);
+  const release = await limits.acquire(host, client, signal);
   return read({ signal, onOverload: () => limits.onOverload(host) }).finally(release);
 }
 

@@ -21,7 +21,7 @@ import { type KnownSegment, MAX_SAMPLED_BYTES, type Samples, SegmentChanged } fr
 
 /** How a file is wanted. */
 export interface FileWish {
-  /** Although its client leaves at once: of HEAD. @default false */
+  /** Although its client leaves at once: of HEAD. What takes many requests ends soon after that. @default false */
   readonly isDetached?: boolean;
   /** There is nothing else to send: it is waited for until it is known whether the list makes one. @default false */
   readonly isNeeded?: boolean;
@@ -80,7 +80,7 @@ export function createSegmentFiles(placeBytes: number, probesPerHost = PROBES_PE
     async find(request, { isDetached = false, isNeeded = false } = {}) {
       const { signal, limits } = request;
       const waited = new AbortController();
-      const finding = listed.find(request, isDetached ? undefined : signal);
+      const finding = listed.find(request, signal, isDetached);
       const until = AbortSignal.any([signal, waited.signal]);
       const file = await (isNeeded
         ? abortable(finding, signal)
