@@ -31,6 +31,8 @@ describe('renditions of an item', () => {
     await eventually(() => sentenceOf(page)).toBe('Video in 720p, English');
     expect(await menuOf(page, 'Quality').locator('option').allTextContents()).toEqual(['720p', '360p', '180p']);
     await page.getByText(/^All formats/).click();
+    // `all` does not wait, and the list is rendered when it is opened.
+    await page.getByRole('radio').first().waitFor();
     const radios = await page.getByRole('radio').all();
     const labels = await Promise.all(radios.map((radio) => radio.evaluate(nameOf)));
     expect(labels.slice(0, 8)).toEqual([
