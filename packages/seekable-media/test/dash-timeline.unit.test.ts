@@ -58,11 +58,13 @@ describe('dashTimeline', () => {
       { url: `https://cdn.example/${name}/1`, seconds: 2 },
     ];
     const { segments } = timelineOf([...period('a'), ...period('b')], { isLive: false });
-    expect(segments.map(({ init, isDiscontinuity = false }) => [init?.url.slice(-6), isDiscontinuity])).toEqual([
-      ['a/init', false],
-      ['a/init', false],
-      ['b/init', true],
-      ['b/init', false],
+    expect(
+      segments.map(({ init, ...more }) => [init?.url.slice(-6), more.isDiscontinuity, more.isTimedByList]),
+    ).toEqual([
+      ['a/init', false, false],
+      ['a/init', false, false],
+      ['b/init', true, true],
+      ['b/init', false, false],
     ]);
   });
 

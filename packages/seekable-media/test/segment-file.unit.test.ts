@@ -57,6 +57,15 @@ const listed = (times: readonly number[], more: Partial<ListedSegment> = {}, enc
     };
   });
 
+/** A segment, and that of the next period. @param seconds that the first is listed with @param clock of the second */
+const twoPeriods = (seconds: number, clock: number): ListedSegment[] => [
+  ...listed([5], { seconds }).map((each) => ({
+    ...each,
+    facts: { ...each.facts, endTime: 7 * 12_800, movedBytes: 40 },
+  })),
+  ...listed([clock], { isDiscontinuity: true, isTimedByList: true }),
+];
+
 /** Segments of packed audio, which tell no time. */
 const untimed = (count: number, seconds = 2.0001): ListedSegment[] =>
   listed(Array.from({ length: count }, () => 0)).map(({ facts, ...segment }) => ({
@@ -98,10 +107,22 @@ describe('a table of segments', () => {
       [...listed([5]), ...listed([0], { isDiscontinuity: true, gapSeconds: 4 })],
       [5, 11],
     ],
+    ['begins a period where its list says', twoPeriods(2.5, 0), [5, 7.5]],
+    ['begins it before the end of media that is a little longer', twoPeriods(1.95, 0), [5, 6.95]],
+    ['begins it behind media that is much longer', twoPeriods(1.5, 0), [5, 7]],
+    ['begins it where the one before ends, if its clock goes on', twoPeriods(1.9, 7), [5, 7]],
     ['goes on behind segments without a time', [...listed([5]), ...untimed(2), ...listed([11])], [5, 7, 9, 11]],
     ['goes on where no segment has a time', untimed(3, 0.4), [0, 0.4, 0.8]],
   ])('%s', (_, segments, expected) => {
     for (const [index, seconds] of secondsOf(segments).entries()) expect(seconds).toBeCloseTo(expected[index] ?? 0, 3);
+  });
+
+  it('has room for samples that are decoded before the next period begins', () => {
+    const bytesOf = (seconds: number) => createTable('mp4', twoPeriods(seconds, 0)).places.map(({ bytes }) => bytes);
+    expect([bytesOf(2), bytesOf(1.95)]).toEqual([
+      [1030, 990],
+      [1070, 990],
+    ]);
   });
 
   it('has whole times where the period of its clock is no whole number of units', () => {

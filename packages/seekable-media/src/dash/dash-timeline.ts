@@ -42,7 +42,7 @@ export function dashTimeline(
 
 /**
  * Separates media from initialization segments. An initialization segment has a duration of 0 and precedes the media it
- * belongs to: one at the start, and one more per further period (yt-dlp concatenates the periods). A representation
+ * belongs to: one at the start, and one more per further period (`_reelay_periods.py` joins them). A representation
  * with self-initializing segments has none.
  */
 function* dashSegments(
@@ -57,7 +57,15 @@ function* dashSegments(
   for (const [index, { url, seconds }] of fragments.entries()) {
     const isInit = seconds === 0 && (isTimed || index === 0) && index < fragments.length - 1;
     if (isInit) init = sectionOf(url);
-    else yield { sequence: sequence++, seconds, content: sectionOf(url), init, isDiscontinuity };
+    else
+      yield {
+        sequence: sequence++,
+        seconds,
+        content: sectionOf(url),
+        init,
+        isDiscontinuity,
+        isTimedByList: isDiscontinuity,
+      };
     isDiscontinuity = isInit && index > 0;
   }
 }

@@ -19,7 +19,7 @@ import {
 import { createWorkspace } from '../workspace.ts';
 import { type SegmentFormatName, segmentFormat } from './formats.ts';
 import { type Encoding, isHardlyLate, type SegmentTrackKind, TooManyPieces } from './segment-format.ts';
-import { differenceOf, kindsOf, type SegmentTable } from './segment-table.ts';
+import { differenceOf, kindsOf, type SegmentTable, type TablePlace } from './segment-table.ts';
 
 /** A file as its table lays it out. */
 export interface FileLayout {
@@ -115,6 +115,8 @@ export interface PlaceRequest {
   readonly bytes: number;
   /** Units: when the main track has to begin in the segment, exactly in a format with the times of its file. Absent: at any time. */
   readonly sourceTime: number | undefined;
+  /** Units: when the next place begins in the file, on another clock. Absent: on the same one, or there is none. */
+  readonly endTime: number | undefined;
   /** From 1. */
   readonly sequence: number;
   /** Decrypted, in parts of any size. */
@@ -148,9 +150,24 @@ export function placeRequest(
     const entries = entriesOf(table, kind);
     return { kind, description: sampleEntry ? entries.findIndex((entry) => entry.equals(sampleEntry)) + 1 : 1 };
   });
-  const time = place.time - originOf(table, originSeconds);
+  const origin = originOf(table, originSeconds);
+  const time = place.time - origin;
+  const next = table.places[index + 1];
+  const lateness = ({ time, clock = Number.NaN }: TablePlace) => time - clock;
+  const endTime = next && Math.abs(lateness(next) - lateness(place)) > 0 ? next.time - origin : undefined;
   const sourceTime = segmentFormat(format).hasFileTimes ? place.time : place.clock;
-  return { format, encoding, tracks, timescale, time, sourceTime, bytes: place.bytes, sequence: index + 1, segment };
+  return {
+    format,
+    encoding,
+    tracks,
+    timescale,
+    time,
+    sourceTime,
+    bytes: place.bytes,
+    endTime,
+    sequence: index + 1,
+    segment,
+  };
 }
 
 /** A run, and units of the file for one of its track. */
@@ -164,7 +181,7 @@ interface SteppedRun extends PlaceRun {
  * @throws UnsupportedMp4 when the segment is not what its first bytes had said, or needs more bytes; TooManyPieces
  */
 export function makePlace(request: PlaceRequest, maxPieces?: number): Buffer {
-  const { format, encoding, tracks, timescale, time, sourceTime, bytes, sequence, segment } = request;
+  const { format, encoding, tracks, timescale, time, sourceTime, endTime, bytes, sequence, segment } = request;
   const { read, hasFileTimes, clockSeconds = Number.POSITIVE_INFINITY } = segmentFormat(format);
   const runs = read(join(segment), encoding, maxPieces);
   const factors = new Map(encoding.tracks.map((track) => [track.kind, timescale / track.timescale]));
@@ -191,7 +208,17 @@ export function makePlace(request: PlaceRequest, maxPieces?: number): Buffer {
     const decodeTime = Math.round(run.decodeTime * factor + shift);
     return [{ ...run, trackId: index + 1, decodeTime, description, samples, step: factor }];
   });
-  return writePlace(bytes, sequence, beginAtZero(beginTogether(placed, bytes), bytes));
+  return writePlace(bytes, sequence, beginAtZero(beginTogether(endBefore(placed, endTime, bytes), bytes), bytes));
+}
+
+/** Runs of which the main one is decoded before the next place begins, if its times fit this one. */
+function endBefore(runs: readonly SteppedRun[], end: number | undefined, bytes: number): readonly SteppedRun[] {
+  const [main, ...others] = runs;
+  if (!main || end === undefined) return runs;
+  const { decodeTime, samples, step } = main;
+  if (decodeTime + samples.reduce((sum, { duration }) => sum + duration, 0) <= end) return runs;
+  const moved = [moveRun(main, { start: decodeTime, end, step }), ...others];
+  return measurePlace(moved) <= bytes ? moved : runs;
 }
 
 /**

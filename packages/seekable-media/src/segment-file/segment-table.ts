@@ -41,6 +41,8 @@ export interface ListedSegment {
   /** Seconds of declared gaps before it. */
   readonly gapSeconds: number;
   readonly isDiscontinuity: boolean;
+  /** As in `Segment`. */
+  readonly isTimedByList?: boolean | undefined;
   /** It was not read: it begins when its list says, on the clock of the segment before it. @default false */
   readonly isTold?: boolean;
 }
@@ -52,6 +54,10 @@ const MAX_ENCODINGS = 64;
 /** A segment that starts further from the end of the previous one has a clock of its own. */
 const MAX_BACKWARDS_SECONDS = 0.5;
 const MAX_FORWARDS_SECONDS = 10;
+/** By which the clock of a period may deviate that goes on from that of the one before. */
+const MAX_DEVIATION_SECONDS = 0.02;
+/** By which media of a period may be longer than the period: the frames that an encoder of audio adds. */
+const MAX_OVERLAP_SECONDS = 0.1;
 /** Fields that a place of a further encoding has besides: the sample description of each track. */
 const DESCRIPTION_BYTES = 8;
 
@@ -80,16 +86,24 @@ export function createTable(
   const startTime = first ? toUnits(first.facts, first.facts.earliestTime) : 0;
   /** When the previous segment starts, on its own clock and in the file, and when it ends in the file. */
   let before = { clock: 0, time: 0, end: 0 };
-  const places = segments.map((segment, index): TablePlace => {
-    const { facts, segmentBytes, seconds, gapSeconds, isDiscontinuity, isTold } = segment;
+  /** When the segment begins in the file by its list. */
+  let listedTime = 0;
+  /** Before the ends of these, others begin. */
+  const cut = new Set<number>();
+  const placed = segments.map((segment, index): TablePlace => {
+    const { facts, segmentBytes, seconds, gapSeconds, isDiscontinuity, isTimedByList, isTold } = segment;
     const expected = before.end + Math.round(gapSeconds * timescale);
     const clock =
       facts.startTime === undefined ? before.clock + expected - before.time : toUnits(facts, facts.startTime);
     const continued = before.time + differenceOf(clock, before.clock, period);
     const ahead = (continued - expected) / timescale;
-    const isContinued =
-      !isDiscontinuity && ahead > -MAX_BACKWARDS_SECONDS - seconds / 2 && ahead < MAX_FORWARDS_SECONDS;
-    const time = index === 0 ? clock : isContinued ? continued : expected;
+    const isContinued = isDiscontinuity
+      ? isTimedByList && Math.abs(ahead) < MAX_DEVIATION_SECONDS
+      : ahead > -MAX_BACKWARDS_SECONDS - seconds / 2 && ahead < MAX_FORWARDS_SECONDS;
+    const isOnTime = isTimedByList && expected - listedTime < MAX_OVERLAP_SECONDS * timescale;
+    const time = index === 0 ? clock : isContinued ? continued : isOnTime ? Math.round(listedTime) : expected;
+    if (isOnTime && time < expected) cut.add(index - 1);
+    listedTime = (index === 0 ? time : listedTime) + (gapSeconds + seconds) * timescale;
     const length = facts.endTime === undefined ? seconds * timescale : toUnits(facts, facts.endTime) - clock;
     before = { clock, time, end: time + Math.max(0, Math.round(length)) };
     const encoding = names.indexOf(describe(facts.encoding));
@@ -101,6 +115,13 @@ export function createTable(
     const isTimed = isTold || facts.startTime !== undefined;
     const { startsWithSync } = facts;
     return { segmentBytes, bytes, audioBytes, time, clock: isTimed ? clock : undefined, startsWithSync, encoding };
+  });
+  // Samples that are decoded at other times need more bytes.
+  const places = placed.map((place, index) => {
+    const { movedBytes = 0, mainKind } = segments[index]?.facts ?? {};
+    if (!cut.has(index)) return place;
+    const audioBytes = place.audioBytes && place.audioBytes + (mainKind === 'soun' ? movedBytes : 0);
+    return { ...place, bytes: place.bytes + movedBytes, audioBytes };
   });
   return { format, encodings: [...encodings.values()], timescale, startTime, endTime: before.end, places };
 }

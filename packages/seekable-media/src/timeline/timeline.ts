@@ -25,6 +25,8 @@ export interface Segment {
   readonly init?: MediaSection;
   /** Timestamps and encoding may change at the start of this segment (RFC 8216 §4.3.2.3). @default false */
   readonly isDiscontinuity?: boolean;
+  /** It begins when the list says, by the durations before it, however long their media is: so do all tracks. @default false */
+  readonly isTimedByList?: boolean;
   /**
    * The list declares that there is no media for this time (draft-pantos-hls-rfc8216bis §4.4.4.7): nothing is fetched.
    * Later segments keep their time, so players pause or skip, and MP3 is silent. A stream with a declared gap is

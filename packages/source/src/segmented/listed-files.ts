@@ -65,7 +65,7 @@ interface ListedFiles {
 }
 
 /** With the names of tables: another form of them, or other bytes of their files. */
-const VERSION = 5;
+const VERSION = 6;
 const MAX_MAKING_MS = 3 * 60_000;
 /** Without a client, a list of so many segments costs no more requests for long. */
 const MAX_DETACHED = 500;

@@ -99,9 +99,10 @@ export async function readTable(segments: readonly Segment[], options: ProbeOpti
     table: createTable(
       format,
       found.map(({ facts, segmentBytes, version }, index): ListedSegment => {
-        const { seconds, isDiscontinuity = false } = listed[index] ?? first;
+        const { seconds, isDiscontinuity = false, isTimedByList } = listed[index] ?? first;
         const isTold = version.head === undefined;
-        return { facts, segmentBytes, seconds, isDiscontinuity, isTold, gapSeconds: gaps[index] ?? 0 };
+        const gapSeconds = gaps[index] ?? 0;
+        return { facts, segmentBytes, seconds, isDiscontinuity, isTimedByList, isTold, gapSeconds };
       }),
       isRounded,
     ),
