@@ -82,7 +82,7 @@ export const FORMAT_FIELDS: Rows = {
   'downloader_options.ws': NICONICO,
   'downloader_options.ws_url': NICONICO,
   'downloader_options.max_quality': NICONICO,
-  is_dash_periods: ['ignored', 'Periods are joined by their timestamps.'],
+  is_dash_periods: ['ignored', 'The plugin joins periods, or refuses them.'],
   cookies: ['used', 'Sent to the hosts and paths that each belongs to.'],
   rows: PICTURES,
   columns: PICTURES,

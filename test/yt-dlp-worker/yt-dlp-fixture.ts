@@ -93,6 +93,12 @@ export function testExtraction({ origin, egress, requestOf }: YtDlpFixture, curr
     });
   });
 
+  it('gives no period of DASH as the whole', async () =>
+    expect(await request(requestOf('/dash/periods/manifest.mpd'))).toMatchObject({
+      ok: false,
+      error: { kind: 'separate_periods' },
+    }));
+
   it('reads constants of Python that are not JSON', async () =>
     expect(await request(requestOf('reelay-worker-test:not-a-number'))).toMatchObject({
       ok: true,

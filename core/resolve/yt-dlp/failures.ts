@@ -32,6 +32,7 @@ const UNHANDLED_DETAILS: Readonly<Partial<Record<WorkerFailureKind, string>>> = 
   site_piracy: UNHANDLED_SITE,
   site_liability: UNHANDLED_SITE,
   unsupported: 'This kind of link is not supported: the page has no media.',
+  separate_periods: 'The periods of this DASH manifest do not make one file: their tracks or codecs differ.',
 };
 
 /** What kinds mean that the message tells apart, when it does not. */
@@ -55,6 +56,7 @@ const REASONS: Readonly<Record<ClearKind, Reason>> = {
   unsupported: 'unsupported',
   bad_scheme: 'unsupported',
   unreadable_formats: 'site-changed',
+  separate_periods: 'unsupported',
   upcoming: 'not-started',
   not_live: 'not-started',
   dns: 'unknown-host',

@@ -49,6 +49,11 @@ describe('readFailure', () => {
       { kind: 'no_formats' },
     ],
     [
+      'periods that do not make one file',
+      `WARNING: [generic] The periods of this manifest do not make one file\n${report(`[Site] 1: No video formats found!${BUG}`, { frames: ['raise_no_formats'] })}`,
+      { kind: 'separate_periods' },
+    ],
+    [
       'images without formats',
       report('[Site] 1: Requested format is not available. Use --list-formats for a list of available formats'),
       { kind: 'no_formats' },

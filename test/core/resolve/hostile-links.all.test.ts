@@ -146,6 +146,21 @@ describe('a DASH manifest', () => {
   });
 });
 
+describe('a DASH manifest of two periods', () => {
+  const periods = (longest: ManifestOptions, other: ManifestOptions) => {
+    const timeline = '<SegmentTimeline><S t="0" d="9999999"/></SegmentTimeline>';
+    const added = /<Period.*<\/Period>/s.exec(manifest({ ...longest, timeline }))?.[0] ?? '';
+    return manifest(other).replace('</MPD>', `${added}</MPD>`);
+  };
+
+  it.each<[string, string]>([
+    ['one of which is that of 1,000 representations', periods({ representations: 1000 }, { timeline: repeat(10_000) })],
+    ['with a long base', periods({}, { base: `${'a'.repeat(3000)}/`, timeline: repeat(9000) })],
+  ])('%s is answered with 415', async (name, body) => {
+    await expect(asProblem(resolveManifest(name.replace(/\W/g, '-'), body))).rejects.toMatchObject(TOO_LARGE);
+  });
+});
+
 describe('a compressed response', () => {
   // Twice the limit on all responses of a resolve (MAX_BODIES_BYTES of _reelay_bounds.py).
   const page = Buffer.concat([Buffer.from('<html>'), Buffer.alloc(2 ** 27, 0x20)]);

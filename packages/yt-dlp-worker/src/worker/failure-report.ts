@@ -56,9 +56,10 @@ export function readFailure(stderr: string): WorkerFailure {
 /** Whether a warning says that a request took too long: yt-dlp then continues without what it would have returned. */
 export const hasTimedOut = (stderr: string): boolean => /^WARNING: .*\btimed out\b/im.test(stderr);
 
-/** The site has refused a request, or has no formats with URLs. */
+/** The site has refused a request, or has no formats with URLs, or none of all periods (`_reelay_periods.py`). */
 const REFUSED = /^WARNING: .*HTTP Error (403|429)\b/gm;
 const UNREADABLE = /^(?:WARNING: |\[debug\] ).*\bmissing a URL\b/m;
+const SEPARATE = /^WARNING: .*\bperiods of this manifest do not make one file$/m;
 
 type Kind = Pick<WorkerFailure, 'kind'> & { readonly httpStatus: number | undefined };
 
@@ -67,7 +68,9 @@ function withWarnings(found: Kind, expected: boolean, stderr: string): Kind {
   if (expected || (found.kind !== 'bug' && found.kind !== 'no_formats')) return found;
   const refused = [...stderr.slice(0, MAX_REPORT_LENGTH).matchAll(REFUSED)].at(-1);
   if (refused) return { kind: 'http', httpStatus: Number(refused[1]) };
-  return found.kind === 'no_formats' && UNREADABLE.test(stderr) ? { ...found, kind: 'unreadable_formats' } : found;
+  if (found.kind !== 'no_formats') return found;
+  const kind = UNREADABLE.test(stderr) ? 'unreadable_formats' : SEPARATE.test(stderr) ? 'separate_periods' : found.kind;
+  return { ...found, kind };
 }
 
 function firstReport(stderr: string): string | undefined {

@@ -144,8 +144,8 @@ async function writeConfig(home: string, { operator, proxy }: ProcessHomeOptions
 const quote = (text: string): string => `'${text.replaceAll("'", `'"'"'`)}'`;
 
 const EXTRACTORS = join('yt_dlp_plugins', 'extractor');
-/** The modules of the worker that import nothing of yt-dlp. */
-const CONFINING_MODULES = ['_reelay_limits.py', '_reelay_sandbox.py'];
+/** The modules of the worker that import nothing of yt-dlp, and those without which one period of DASH would be taken for all. */
+const MODULES = ['limits', 'sandbox', 'bounds', 'live', 'periods'].map((name) => `_reelay_${name}.py`);
 /** What the plugin writes to stderr once it has confined its process: yt-dlp ignores plugins that it cannot load. */
 export const CONFINED = 'reelay: confined';
 const CONFINE = `"""Limits and confines the process that loads it. Without that, the process ends."""
@@ -153,6 +153,14 @@ import json
 import os
 import sys
 import traceback
+
+try:  # no file of the folder can be read once it is confined
+    from ._reelay_live import complete_manifests
+    from ._reelay_periods import join_periods
+    complete_manifests()
+    join_periods()
+except Exception:
+    traceback.print_exc()
 
 try:
     from ._reelay_limits import die_with_parent, limit_memory, limit_usage
@@ -179,8 +187,7 @@ except BaseException:
 export async function writeSandboxPlugin(dir: string): Promise<string> {
   const folder = join(dir, 'reelay_sandbox', EXTRACTORS);
   await mkdir(folder, { recursive: true });
-  for (const name of CONFINING_MODULES)
-    await copyFile(join(PLUGIN_DIR, 'reelay', EXTRACTORS, name), join(folder, name));
+  for (const name of MODULES) await copyFile(join(PLUGIN_DIR, 'reelay', EXTRACTORS, name), join(folder, name));
   await writeFile(join(folder, 'reelay_sandbox.py'), CONFINE);
   return dir;
 }

@@ -92,6 +92,8 @@ export type WorkerFailureKind =
   | 'no_formats'
   /** There are formats, of a kind that this release of yt-dlp cannot read. */
   | 'unreadable_formats'
+  /** There are formats, each of one period of a DASH manifest. */
+  | 'separate_periods'
   | 'upcoming'
   | 'not_live'
   | 'unsupported'

@@ -23,6 +23,7 @@ describe('toError', () => {
     [failure('no_formats'), 404, 'no-media'],
     [failure('no_formats', { message: 'No video formats found!' }), 404, 'no-media'],
     [failure('unreadable_formats'), 502, 'site-changed'],
+    [failure('separate_periods'), 415, 'unsupported'],
     [failure('upcoming'), 404, 'not-started'],
     [failure('not_live'), 404, 'not-started'],
     [failure('dns'), 404, 'unknown-host'],

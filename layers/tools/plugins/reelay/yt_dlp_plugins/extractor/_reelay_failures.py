@@ -10,9 +10,12 @@ from yt_dlp.extractor.common import InfoExtractor
 from yt_dlp.networking.exceptions import HTTPError, NoSupportingHandlers, ProxyError, RequestError, UnsupportedRequest
 from yt_dlp.utils import ExtractorError, GeoRestrictedError, UnsupportedError, UserNotLive
 
+from ._reelay_periods import SEPARATE_PERIODS
+
 MAX_MESSAGE_LENGTH = 600
 MAX_BODY_BYTES = 65_536
-SKIPPED_FORMATS = 'missing a URL'
+# What is said of formats that are left out, and the kind of failure that it is where no others are there.
+SKIPPED_FORMATS = {'missing a URL': 'unreadable_formats', SEPARATE_PERIODS: 'separate_periods'}
 # What extractors go on after, although nothing may be left: their own failures, and what a site says of a video.
 NOTED = ('Unable to ', 'This video is ')
 IMPERSONATION = 'impersonation'
@@ -37,7 +40,7 @@ def _kind_without_formats(ydl, info, *_):
         return 'drm'
     if info.get('live_status') == 'is_upcoming':
         return 'upcoming'
-    return 'unreadable_formats' if getattr(ydl, 'reelay_skipped_formats', False) else 'no_formats'
+    return getattr(ydl, 'reelay_skipped_formats', 'no_formats')
 
 
 def _tag(owner, name, kind_of):
@@ -57,14 +60,15 @@ def _tag(owner, name, kind_of):
 
 
 def _note_messages(name):
-    """Notes of what an extractor only writes a message: that it has skipped formats without URLs (YouTube: SABR alone), and
-    the last failure after which it went on."""
+    """Notes of what an extractor only writes a message: that it has skipped formats (YouTube: SABR alone), and the
+    last failure after which it went on."""
     write = getattr(InfoExtractor, name)
 
     @functools.wraps(write)
     def noting(self, message, *args, **kwargs):
-        if SKIPPED_FORMATS in str(message):
-            self._downloader.reelay_skipped_formats = True
+        skipped = next((kind for said, kind in SKIPPED_FORMATS.items() if said in str(message)), None)
+        if skipped:
+            self._downloader.reelay_skipped_formats = skipped
         elif str(message).startswith(NOTED):
             self._downloader.reelay_failed = str(message)
         return write(self, message, *args, **kwargs)

@@ -24,17 +24,20 @@ def complete_manifests():
         return
 
     @functools.wraps(parse)
-    def parse_completed(self, mpd_doc, *args, **kwargs):
-        list_segments(mpd_doc, time.time())
-        return parse(self, mpd_doc, *args, **kwargs)
+    def parse_completed(self, mpd_doc, mpd_id=None, *args, **kwargs):
+        facts = list_segments(mpd_doc, time.time(), f'{mpd_id}-' if mpd_id else '')
+        for period, known in zip(parse(self, mpd_doc, mpd_id, *args, **kwargs), facts):
+            yield {**period, 'reelay': known}
 
     InfoExtractor._parse_mpd_periods = parse_completed
 
 
-def list_segments(mpd, now):
+def list_segments(mpd, now, prefix=''):
     """
     The segments of a live `SegmentTemplate` by `@duration`, and those of `@r` below 0. Removes representations that have no
     segment now. Raises TooLarge for numbers that are too long.
+
+    Returns what joining each period needs: its length, and by ids of formats how many seconds after its start a timeline begins.
     """
     for _ in representations(mpd):
         pass  # checks them
@@ -45,19 +48,31 @@ def list_segments(mpd, now):
     end = seconds_of(mpd.get('mediaPresentationDuration'))
     periods = children(mpd, 'Period')
     starts = period_starts(periods)
+    known = []
     for index, period in enumerate(periods):
         begin, later = starts[index], starts[index + 1:index + 2]
         stated = seconds_of(period.get('duration'))
         length = stated or (later[0] - begin if later else end and end - begin)
         elapsed = None if age is None else age - begin
+        if len(periods) > 1 and not is_live:
+            if stated == 0:
+                mpd.remove(period)
+                continue
+            if length and length > 0:
+                period.set('duration', f'PT{length:.6f}S')  # yt-dlp would take that of all periods
+        offsets = {}
+        known.append({'is_live': is_live, 'length': max(0, length or 0), 'offsets': offsets})
         for adaptation in children(period, 'AdaptationSet'):
             for element in children(adaptation, 'Representation'):
                 facts = template_facts((period, adaptation, element))
                 if facts['timeline']:
+                    begins = number(facts['timeline'][0].get('t')) - facts['presentationTimeOffset']
+                    offsets[prefix + (element.get('id') or '')] = begins / facts['timescale']
                     is_growing = elapsed is not None and (length is None or elapsed < length)
                     repeat_to_end(facts, elapsed if is_growing else length, is_growing)
                 elif is_live and facts['media'] and not write_timeline(element, facts, elapsed, length, depth):
                     adaptation.remove(element)
+    return known
 
 
 def period_starts(periods):

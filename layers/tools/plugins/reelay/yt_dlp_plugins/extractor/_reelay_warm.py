@@ -10,6 +10,7 @@ from yt_dlp.utils import unified_timestamp
 from . import _reelay_kept
 from ._reelay_bounds import bound_manifests, bound_responses
 from ._reelay_live import complete_manifests
+from ._reelay_periods import join_periods
 from ._reelay_resolve import (
     collect_failures, encode, extract, keep_checks_of_hosts, keep_lists, keep_proxy, plain, use_proxy,
 )
@@ -54,6 +55,7 @@ def warm_up(ydl):
     bound_responses(ydl)
     bound_manifests()
     complete_manifests()
+    join_periods()
     keep_proxy(ydl)
     keep_lists()
     keep_checks_of_hosts()
