@@ -14,7 +14,7 @@ export interface CompletenessCheck {
 }
 
 /** Checks media, of which the first bytes tell whether they may be what they have to be. */
-export interface MediaCheck extends CompletenessCheck, Pick<SegmentCheck, 'kind' | 'isAccepted' | 'foreignBytes'> {}
+export interface MediaCheck extends CompletenessCheck, Omit<SegmentCheck, keyof CompletenessCheck> {}
 
 export interface MediaCheckOptions extends SegmentCheckOptions {
   readonly cipher?: { readonly key: Buffer; readonly iv: Buffer } | undefined;
@@ -45,6 +45,9 @@ function createCipherCheck(
     },
     get foreignBytes() {
       return plaintext.foreignBytes;
+    },
+    get tracks() {
+      return plaintext.tracks;
     },
     update(chunk) {
       bytes += chunk.length;

@@ -31,6 +31,8 @@ export interface RangeFetchOptions extends AttemptOptions {
    * damaged one is requested again, unless bytes of it have been passed on.
    */
   readonly createSegmentCheck?: () => MediaCheck;
+  /** What that check needs has been read. */
+  readonly beforeVerdict?: Promise<void>;
   /** Called for each chunk received, with its length. */
   readonly onBytes?: (count: number) => void;
   /** Called once, when the last byte has arrived or fetching has failed. */
@@ -175,6 +177,7 @@ export class RangeFetch {
     const { signal } = this.#abort;
     for (;;) {
       await this.#read(signal);
+      await this.#options.beforeVerdict;
       const damage = this.#segment && (this.#segment.problem() ?? this.#shortfall());
       if (damage === undefined) return;
       await this.#restart(new UpstreamError(`Damaged segment: ${damage}`), signal);

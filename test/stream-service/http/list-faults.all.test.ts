@@ -75,7 +75,7 @@ beforeEach(() => attachments.clear());
 /** The status of a refusal, a body that breaks off, or all media, with or without a length. */
 type Outcome = number | 'broken' | 'whole file' | 'whole' | 'less';
 
-async function outcomeOf(kind: string, site: Site): Promise<Outcome> {
+async function outcomeOf(kind: string, site: Site, query = ''): Promise<Outcome> {
   const routes = siteOf(kind, site);
   upstream.use((request, response) => {
     const route = routes.get((request.url ?? '').slice(1));
@@ -91,7 +91,7 @@ async function outcomeOf(kind: string, site: Site): Promise<Outcome> {
   const track = trackOf('f', { delivery: 'hls', url: `${upstream.origin}/index.m3u8` });
   const service = await startService(resourceOf([track], { durationSeconds: 20 }), { f: openSource }, openers);
   onTestFinished(() => service.close());
-  const { status, body, headers } = await openResponse(service.media('f'));
+  const { status, body, headers } = await openResponse(service.media('f') + query);
   const sent = await body.arrayBuffer().then(Buffer.from, () => undefined);
   const all = [...routes.values()].flatMap(({ seen }) => seen);
   await expect.poll(() => all.filter(({ state }) => state === 'open')).toEqual([]);
@@ -129,10 +129,26 @@ function withoutEnd(bytes: Buffer): Buffer {
   );
   return Buffer.concat(packets.filter((_, index) => index % 10 !== 9));
 }
+/** The runs of MP4 describe half of their samples, and MPEG-TS ends after half of its packets. */
+function withHalf(bytes: Buffer): Buffer {
+  if (bytes[0] === 0x47) return bytes.subarray(0, 188 * Math.floor(bytes.length / 376));
+  const halved = Buffer.from(bytes);
+  for (let at = bytes.indexOf('trun'); at >= 0; at = bytes.indexOf('trun', at + 4))
+    halved.writeUInt32BE(bytes.readUInt32BE(at + 8) >> 1, at + 8);
+  return halved;
+}
+/** The samples of MP4 last half as long. */
+function withHalfTime(bytes: Buffer): Buffer {
+  if (bytes[0] === 0x47) return withHalf(bytes);
+  const halved = Buffer.from(bytes);
+  for (let at = bytes.indexOf('tfhd'); at >= 0; at = bytes.indexOf('tfhd', at + 4))
+    halved.writeUInt32BE(bytes.readUInt32BE(at + 12) >> 1, at + 12);
+  return halved;
+}
 const withZeros = (bytes: Buffer): Buffer => Buffer.concat([bytes, Buffer.alloc(1_000_000)]);
-const unsized = (kind: string, change: (bytes: Buffer) => Buffer): Site => ({
+const unsized = (kind: string, index: number, change: (bytes: Buffer) => Buffer): Site => ({
   segments: segmentsOf(kind).map((bytes, each) =>
-    each === FAULTY ? createFaultHandler({ bytes: change(bytes), fault: { name: 'chunked' } }) : bytes,
+    each === index ? createFaultHandler({ bytes: change(bytes), fault: { name: 'chunked' } }) : bytes,
   ),
 });
 const behind = (head: Buffer, kind: string): Site => ({
@@ -186,8 +202,12 @@ const ROWS: readonly (readonly [string, (kind: string) => Site, ts: Outcome, fmp
     'broken',
     'broken',
   ],
-  ['with such a segment of unknown size', (kind) => unsized(kind, withoutEnd), 'broken', 'broken'],
-  ['with zeros behind a segment of unknown size', (kind) => unsized(kind, withZeros), 'broken', 'broken'],
+  ['with such a segment of unknown size', (kind) => unsized(kind, FAULTY, withoutEnd), 'broken', 'broken'],
+  ['with zeros behind a segment of unknown size', (kind) => unsized(kind, FAULTY, withZeros), 'broken', 'broken'],
+  ['with half of the samples of a segment', (kind) => changed(kind, FAULTY, withHalf), 'broken', 'broken'],
+  ['with half of those of one of unknown size', (kind) => unsized(kind, FAULTY, withHalf), 'broken', 'broken'],
+  ['with samples for half of the time of one', (kind) => changed(kind, FAULTY, withHalfTime), 'broken', 'broken'],
+  ['with those of one of unknown size', (kind) => unsized(kind, FAULTY, withHalfTime), 'broken', 'broken'],
   ['with segments behind ID3', (kind) => behind(ID3, kind), 'whole', 502],
   ['with segments behind pictures', (kind) => behind(PNG, kind), 'whole', 502],
 ];
@@ -198,6 +218,17 @@ describe('a list', () => {
   )('of %s %s: %s', async (kind, _, outcome, site) => {
     expect(await outcomeOf(kind, site(kind))).toBe(outcome);
   });
+
+  it.each(['?format=mp3', '?format=m4a', '?format=wav', '?start=2&end=18'])(
+    'with half of the samples of a segment is no complete %s, either',
+    async (query) => {
+      for (const kind of ['ts', 'fmp4'])
+        for (const site of [changed, unsized].flatMap((as) =>
+          [withHalf, withHalfTime].map((by) => as(kind, FAULTY, by)),
+        ))
+          expect(['broken', 502]).toContain(await outcomeOf(kind, site, query));
+    },
+  );
 
   it('of fmp4 may end with media without an end', async () => {
     expect(await outcomeOf('fmp4', changed('fmp4', COUNT - 1, withoutEnd))).toBe('whole file');

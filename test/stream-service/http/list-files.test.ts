@@ -284,6 +284,18 @@ describe('a complete list of fragmented MP4', () => {
     expect(headers.etag).not.toBe(whole.headers.etag);
   });
 
+  it('breaks where a segment describes half of its samples, also where FFmpeg reads it', async () => {
+    const halved = read('both2.m4s');
+    for (let at = halved.indexOf('trun'); at >= 0; at = halved.indexOf('trun', at + 4))
+      halved.writeUInt32BE(halved.readUInt32BE(at + 8) >> 1, at + 8);
+    handlers.set('both2.m4s', createFaultHandler({ bytes: halved }));
+    await expect(sendRequest(await serveBoth())).rejects.toThrow();
+    await site.service?.close();
+    attachments.clear();
+    handlers.set('both2.m4s', createFaultHandler({ bytes: halved, fault: { name: 'chunked' } }));
+    await expect(sendRequest(await serveBoth())).rejects.toThrow();
+  });
+
   it('is sent although servers of its source give the same segment other ETags, from its second table on', async () => {
     let answers = 0;
     for (const index of [0, 1, 2, 3, 4]) {

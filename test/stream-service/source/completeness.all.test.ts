@@ -111,6 +111,24 @@ describe('createMediaCheck', () => {
     expect(missingOf(Buffer.concat([boxOf('sidx', Buffer.alloc(200 * 1024, 0xff)), media]))).toBeUndefined();
   });
 
+  it('detects fragments that describe fewer samples than they have, or less time than is stated', async () => {
+    const fragments = ['-movflags', 'empty_moov+default_base_moof', '-frag_duration', '1e6'];
+    const bytes = await make('runs.mp4', ...PICTURE, ...SOUND, ...H264, ...AAC, ...fragments);
+    expect(missingOf(bytes, { seconds: 5 })).toBeUndefined();
+    expect(missingOf(bytes, { seconds: 8 })).toBe('4.1 s of 8.0 s');
+    for (const options of [{ isLast: true }, { isNominal: true }])
+      expect(missingOf(bytes, { seconds: 8, ...options })).toBeUndefined();
+    const media = bytes.subarray(bytes.indexOf('moof') - 4);
+    const init = createMediaCheck();
+    heard(init, bytes.subarray(0, -media.length), 1000);
+    expect(missingOf(media, { seconds: 8 })).toBeUndefined();
+    expect(missingOf(media, { seconds: 8, tracks: () => init.tracks })).toBe('4.1 s of 8.0 s');
+    const halved = Buffer.from(media);
+    for (let at = media.indexOf('trun'); at >= 0; at = media.indexOf('trun', at + 4))
+      halved.writeUInt32BE(media.readUInt32BE(at + 8) >> 1, at + 8);
+    expect(missingOf(halved)).toMatch(/^samples of \d+ bytes in \d+$/);
+  });
+
   it('detects a fragment without its mdat', async () => {
     const bytes = await make(
       'f.mp4',

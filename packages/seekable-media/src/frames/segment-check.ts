@@ -1,23 +1,24 @@
 import { id3TagBytes, isId3Tag } from '../id3/index.ts';
+import type { InitTrack } from '../isobmff/index.ts';
 import { PACKET_BYTES, SYNC_BYTE } from '../mpegts/index.ts';
 import { sniff } from '../sniff/index.ts';
 import { createAudioCheck } from './audio-frames.ts';
 import { createFrameScanner } from './frame-scanner.ts';
-import { createMp4Check } from './mp4-fragments.ts';
+import { createMp4Check, type Mp4CheckOptions } from './mp4-fragments.ts';
 import { createMpegTsCheck } from './mpegts-packets.ts';
 
 /** `other`: media of a container that is not checked any further. `unknown`: no media. */
 export type SegmentKind = 'mpegts' | 'mp4' | 'audio' | 'webm' | 'other' | 'unknown';
 
-export interface SegmentCheckOptions {
+export interface SegmentCheckOptions extends Mp4CheckOptions {
   /** Duration that its list states; 0 when that is unknown, or rounded. @default 0 */
   readonly seconds?: number;
+  /** That may be the one of a template, which segments of MP4 come near to. @default false */
+  readonly isNominal?: boolean | undefined;
   /** It is a segment of a list, so that whatever is no media is damaged. @default false: unknown bytes pass */
   readonly isSegment?: boolean;
   /** None follows it, so that a box of it may go on to the end. @default false */
   readonly isLast?: boolean | undefined;
-  /** It is a byte range of a file, whose indexes describe other ranges, too. @default false */
-  readonly isPart?: boolean;
   /** What the list consists of, as far as that is known by now. */
   readonly expected?: () => SegmentKind | undefined;
 }
@@ -32,6 +33,8 @@ export interface SegmentCheck {
   readonly isAccepted: boolean;
   /** Length in bytes of a picture in front of the first MPEG-TS packet; 0 without one. */
   readonly foreignBytes: number;
+  /** Of the `moov` that was in it. */
+  readonly tracks: readonly InitTrack[] | undefined;
   /** What is wrong with the bytes so far; undefined when they may be complete. */
   problem(): string | undefined;
 }
@@ -56,17 +59,20 @@ const AUDIO_HEAD_BYTES = 4 * 1024;
 /**
  * Checks a segment, an initialization section or a file:
  * - MPEG-TS: packets of 188 bytes, whose timestamps span the stated duration;
- * - MP4: a chain of boxes, an `mdat` after every `moof`, and all fragments that an index lists;
+ * - MP4: a chain of boxes, an `mdat` after every `moof` whose samples are in it, all fragments that an index lists, and the stated duration;
  * - packed audio: frames with a size, whose number yields the duration.
  */
 export function createSegmentCheck(options: SegmentCheckOptions = {}): SegmentCheck {
-  const { seconds = 0, isSegment = false, isLast = false, isPart = false, expected = () => undefined } = options;
+  const { seconds = 0, isSegment = false, isLast = false, isNominal = false, isPart = false } = options;
+  const { expected = () => undefined } = options;
+  // The last segment of a list may be shorter than all others that it states.
+  const mp4 = { ...options, seconds: isLast || isNominal ? 0 : seconds };
   let head: Buffer = Buffer.alloc(0);
   /** Bytes with which the head is looked at again: it may arrive byte by byte. */
   let neededBytes = MIN_MEDIA_BYTES;
   let kind: SegmentKind | undefined;
   let foreignBytes = 0;
-  let rules: Pick<SegmentCheck, 'update' | 'problem'> | undefined;
+  let rules: (Partial<Pick<SegmentCheck, 'tracks'>> & Pick<SegmentCheck, 'update' | 'problem'>) | undefined;
 
   const recognize = (isWhole: boolean): void => {
     const offset = findPackets(head, isWhole);
@@ -84,10 +90,14 @@ export function createSegmentCheck(options: SegmentCheckOptions = {}): SegmentCh
   };
 
   const createFrameRules = (found: 'mp4' | 'audio') => {
-    const frames = found === 'mp4' ? createMp4Check(head, isPart) : createAudioCheck(head, seconds);
+    const boxes = found === 'mp4' ? createMp4Check(head, mp4) : undefined;
+    const frames = boxes ?? createAudioCheck(head, seconds);
     if (!frames) return undefined;
     const scanner = createFrameScanner(frames);
     return {
+      get tracks() {
+        return boxes?.tracks;
+      },
       update: scanner.update,
       problem() {
         const state = scanner.state();
@@ -116,6 +126,9 @@ export function createSegmentCheck(options: SegmentCheckOptions = {}): SegmentCh
     },
     get foreignBytes() {
       return foreignBytes;
+    },
+    get tracks() {
+      return rules?.tracks;
     },
     update(chunk) {
       if (kind) return rules?.update(chunk);

@@ -116,14 +116,14 @@ function* parseTrackFragment(traf: IndexedBox, offset: number, defaults: Buffer)
 }
 
 /** @throws UnsupportedMp4 when one is truncated or encrypted */
-function* findTrackFragments({ bytes }: MovieFragment, trackId: number): Generator<IndexedBox> {
+function* findTrackFragments({ bytes }: MovieFragment, trackId?: number): Generator<IndexedBox> {
   const moof = indexBox(bytes);
   if (!moof || moof.end > bytes.length) throw truncated();
   for (const traf of moof.children) {
     if (traf.type !== 'traf') continue;
     if (traf.end > moof.end) throw truncated();
     const tfhd = traf.require('tfhd', 8);
-    if (bytes.readUInt32BE(tfhd.content + 4) !== trackId) continue;
+    if (trackId !== undefined && bytes.readUInt32BE(tfhd.content + 4) !== trackId) continue;
     if (traf.children.some(({ type }) => ENCRYPTION_BOXES.includes(type)))
       throw new UnsupportedMp4('Encrypted samples');
     yield traf;
@@ -155,10 +155,30 @@ function measureRun(moof: Buffer, run: Box, defaults: TrackFragmentDefaults) {
     if (flags & TRUN.sampleSize) bytes += moof.readUInt32BE(sizesAt + index * sampleBytes);
     if (flags & TRUN.sampleDuration) duration += moof.readUInt32BE(samplesAt + index * sampleBytes);
   }
-  return { dataOffset, bytes, duration };
+  return { samples: count, dataOffset, bytes, duration };
 }
 
 const truncated = () => new UnsupportedMp4('Truncated fragment');
+
+/** What the samples of a run add up to. NaN: the movie tells it for each sample. */
+export interface RunTotals {
+  readonly id: number;
+  readonly samples: number;
+  readonly bytes: number;
+  /** Units of the media. */
+  readonly duration: number;
+}
+
+/** What all track fragments of a `moof` describe. @throws UnsupportedMp4 when it is truncated or encrypted */
+export function* totalRuns(moof: Buffer): Generator<RunTotals> {
+  for (const traf of findTrackFragments({ bytes: moof, offset: 0 })) {
+    const tfhd = traf.require('tfhd', 8);
+    const { size, duration, ...defaults } = parseTrackFragmentDefaults(moof, tfhd, Buffer.alloc(16));
+    const stated = { ...defaults, size: size || Number.NaN, duration: duration || Number.NaN };
+    const id = moof.readUInt32BE(tfhd.content + 4);
+    for (const run of findRuns(traf)) yield { id, ...measureRun(moof, run, stated) };
+  }
+}
 
 /** The samples that the runs of a `moof` declare; those without fields of their own take no bytes in it. */
 export function countRunSamples(moof: Buffer): number {

@@ -37,6 +37,7 @@ export {
   type MovieFragment,
   measureFragment,
   parseFragmentSamples,
+  totalRuns,
 } from './fragment-samples.ts';
 export { type FragmentTime, fragmentTimes, renumberFragment, shiftFragment } from './fragment-times.ts';
 export {

@@ -6,7 +6,7 @@ export interface Timeline {
   readonly segments: readonly Segment[];
   /** False while the list may grow: a live presentation. */
   readonly isComplete: boolean;
-  /** Durations are whole seconds: their sum may differ from the real duration by far. @default false */
+  /** Durations are whole seconds: their sum may differ from the real duration by far. Absent: they may be those of a template. */
   readonly isRounded?: boolean;
   /** Another process may give the segments of a live list other numbers. @default false */
   readonly isUnnumbered?: boolean;

@@ -5,7 +5,7 @@ import type { Segment } from '@reelay/seekable-media/timeline';
 import { digestOf } from '@reelay/seekable-media/values';
 import type { AttemptOptions } from '../attempts.ts';
 import type { Entity } from '../classify-response.ts';
-import { createMediaCheck } from '../completeness.ts';
+import { createMediaCheck, type MediaCheckOptions } from '../completeness.ts';
 import { UpstreamError } from '../errors.ts';
 import { fetchBuffer } from '../memory.ts';
 import { RangeFetch } from '../range-fetch.ts';
@@ -68,7 +68,7 @@ interface FetchedSegment {
   readonly samples: Samples;
 }
 
-export interface KnownSegment {
+export interface KnownSegment extends Pick<MediaCheckOptions, 'tracks'> {
   readonly bytes: number;
   readonly version: SegmentVersion;
 }
@@ -122,14 +122,20 @@ export function createSegmentFetch(request: ListRequest, list: OpenList): Segmen
       return decryption ? decryptBlocks(bytes, decryption, true) : bytes;
     },
 
-    async whole(segment, { bytes, version }, { signal, onOverload }) {
+    async whole(segment, { bytes, version, tracks }, { signal, onOverload }) {
       const { range } = segment.content;
       const decryption = await keys.read(segment, 'content', signal);
       const first = range?.first ?? 0;
       const target = file ?? sectionTarget(list, segment, 'content');
-      const seconds = timeline.isRounded ? 0 : segment.seconds;
-      const isLast = segment.sequence === timeline.segments.at(-1)?.sequence;
-      const checks = { seconds, cipher: decryption, isSegment: true, isLast, isPart: range !== undefined };
+      const checks = {
+        seconds: timeline.isRounded ? 0 : segment.seconds,
+        isNominal: timeline.isRounded === undefined,
+        cipher: decryption,
+        isSegment: true,
+        isLast: segment.sequence === timeline.segments.at(-1)?.sequence,
+        isPart: range !== undefined,
+        ...(tracks && { tracks }),
+      };
       const settled = Promise.withResolvers<void>();
       signal.throwIfAborted();
       const fetch = new RangeFetch({

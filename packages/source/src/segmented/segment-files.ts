@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { abortable, createCache, createSemaphore, createSingleFlight, type Permit } from '@reelay/concurrency';
 import { generatedStream, releaseBuffer } from '@reelay/guarded-fetch';
-import { recyclePlace, UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
+import { parseInitTracks, recyclePlace, UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import {
   audioTable,
   type FileLayout,
@@ -108,10 +108,12 @@ export function createSegmentFiles(placeBytes: number, probesPerHost = PROBES_PE
         use: (segment: Segment, known: KnownSegment) => Promise<T>,
       ): Promise<T> => {
         const segment = segments[index];
-        const { segmentBytes = 0 } = table.places[index] ?? {};
+        const { segmentBytes = 0, encoding = 0 } = table.places[index] ?? {};
+        const { state = Buffer.alloc(0) } = table.encodings[encoding] ?? {};
+        const tracks = () => (table.format === 'mp4' ? parseInitTracks(state) : undefined);
         try {
           if (!segment) throw new SegmentChanged('The list of segments is shorter');
-          return await use(segment, { bytes: segmentBytes, version: versionOf(index) });
+          return await use(segment, { bytes: segmentBytes, version: versionOf(index), tracks });
         } catch (error) {
           const isChanged = error instanceof UnsupportedMp4 || error instanceof SegmentChanged;
           // A file that has changed is refused by its validator: what it has now is read again.

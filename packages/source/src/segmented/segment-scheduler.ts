@@ -32,6 +32,11 @@ interface SegmentPart {
   readonly discontinuityAt: number | undefined;
 }
 
+/** A fetch with its latest check. The promise resolves when it has settled. */
+interface Fetched extends Omit<PromiseWithResolvers<void>, 'reject'> {
+  check: MediaCheck | undefined;
+}
+
 /** Fetches each segment, and each initialization section where it changes; reloads the list of a live source. */
 export class SegmentScheduler implements FetchScheduler {
   readonly #options: SegmentSchedulerOptions;
@@ -44,6 +49,8 @@ export class SegmentScheduler implements FetchScheduler {
   #isComplete: boolean;
   #lastSequence: number;
   #currentInit: MediaSection | undefined;
+  /** The fetch of `#currentInit`, by whose tracks segments are checked. */
+  #init: Fetched | undefined;
   #isDiscontinuity = true;
   #pending: SegmentPart | undefined;
   /** Work is running that `next` waits for. */
@@ -128,32 +135,43 @@ export class SegmentScheduler implements FetchScheduler {
     const { range } = part.section;
     const decryption = keys.known(part.section);
     const seconds = part.side === 'content' && !timeline.isRounded ? part.segment.seconds : 0;
-    const expected = () => container.kind;
-    const isLast = this.isDone();
-    const checks = { seconds, cipher: decryption, isSegment: true, isLast, isPart: range !== undefined, expected };
-    let check: MediaCheck | undefined;
+    const fetched: Fetched = { check: undefined, ...Promise.withResolvers<void>() };
+    const init = part.side === 'init' ? undefined : this.#init;
+    if (part.side === 'init') this.#init = fetched;
+    const checks = {
+      seconds,
+      isNominal: timeline.isRounded === undefined,
+      cipher: decryption,
+      isSegment: true,
+      isLast: this.isDone(),
+      isPart: range !== undefined,
+      expected: () => container.kind,
+      tracks: () => init?.check?.tracks,
+    };
     const fetch = new RangeFetch({
       ...this.#options,
       target: sectionTarget(this.#options, part.segment, part.side),
       requested: { first: range?.first ?? 0, last: range?.last },
       bufferLimitBytes: limits.readAheadBytes / limits.maxConnections,
       createSegmentCheck() {
-        check = createMediaCheck(checks);
-        return check;
+        fetched.check = createMediaCheck(checks);
+        return fetched.check;
       },
+      ...(init && { beforeVerdict: init.promise }),
       onBytes: (count) => {
         locator.addProgress();
         parallelism.addBytes(count);
       },
       onOverload: () => parallelism.reduceToOne(),
       onSettled: () => {
-        if (check?.isAccepted) container.kind ??= check.kind;
+        if (fetched.check?.isAccepted) container.kind ??= fetched.check.kind;
+        fetched.resolve();
         this.#onChange();
       },
     });
     const steps: Filter[] = [];
     if (decryption) steps.push(createDecryption(decryption));
-    if (part.side === 'content') steps.push(createHeadFilter(() => check?.foreignBytes ?? 0));
+    if (part.side === 'content') steps.push(createHeadFilter(() => fetched.check?.foreignBytes ?? 0));
     if (filter) steps.push(part.side === 'init' ? filter.init() : filter.segment(part.discontinuityAt));
     if (steps.length > 0) this.#filters.set(fetch, steps.reduce(chainFilters));
     return fetch;
