@@ -1,8 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { UnsupportedMp4 } from '../src/isobmff/index.ts';
+import { parseFragmentSamples, UnsupportedMp4 } from '../src/isobmff/index.ts';
 import { createWebmTable, makePlace, makeShortPlace, placeRequest, startSecondsOf } from '../src/segment-file/index.ts';
 import { readBlocks, readWebmFile, type WebmFile } from '../src/webm/index.ts';
-import { block, cluster, cue, element, KEYFRAME, LACING, number, type WebmParts, webmFile } from './webm-fixture.ts';
+import {
+  block,
+  cluster,
+  cue,
+  element,
+  KEYFRAME,
+  LACING,
+  lace,
+  number,
+  type WebmParts,
+  webmFile,
+} from './webm-fixture.ts';
 
 const read = (parts: Partial<WebmParts> = {}) => readBytes(webmFile(parts));
 const readBytes = (head: Buffer, fileBytes = head.length) => readWebmFile({ head, fileBytes });
@@ -42,7 +53,12 @@ describe('a file of WebM', () => {
     ['nothing', Buffer.alloc(0)],
     ['an element before its cluster', Buffer.concat([element(0xec, Buffer.alloc(4)), cluster(1000)])],
     ['a frame that is cut', cluster(1000).subarray(0, -1)],
-    ['several frames in a block', cluster(1000, [block(0, { flags: KEYFRAME | LACING })])],
+    ['frames beyond their block', cluster(1000, [block(0, { flags: KEYFRAME | LACING.ebml })])],
+    ['frames of other sizes than one', cluster(1000, [block(0, { flags: KEYFRAME | LACING.fixed })])],
+    [
+      'an empty frame',
+      cluster(1000, [block(0, { flags: KEYFRAME | LACING.xiph, data: Buffer.from('\x02\x01\x00ab') })]),
+    ],
     ['an encrypted block', cluster(1000, [block(0), element(0xaf, Buffer.alloc(9))])],
     ['a group without a frame', cluster(1000, [block(0), element(0xa0, number(0x9b, 1))])],
     ['a frame before the time of its cluster', element(0x1f43b675, block(0), number(0xe7, 1000))],
@@ -75,6 +91,67 @@ describe('a file of WebM', () => {
     ]);
   });
 
+  it.each([
+    ['xiph', '02ff0103'],
+    ['ebml', '0241005f02'],
+    ['fixed', '02'],
+  ] as const)('reads the frames of a block with their sizes as of %s', (name, sizes) => {
+    const data = Buffer.concat([Buffer.from(sizes, 'hex'), Buffer.alloc(264)]);
+    const blocks = [...readBlocks(cluster(1000, [block(0, { flags: KEYFRAME | LACING[name], data })]))];
+    const lengths = blocks.flatMap(({ frames }) => frames.map(({ length }) => length));
+    expect(lengths).toEqual(name === 'fixed' ? [88, 88, 88] : [256, 3, 5]);
+  });
+
+  it('divides the time of a block among its frames, and knows that of the last one by its packets', () => {
+    const table = createWebmTable(requireFile(read({ codec: 'A_OPUS' })));
+    // Packets of 20 ms.
+    const data = lace([Buffer.from('\x08a'), Buffer.from('\x08bc')]);
+    const laced = (time: number) => block(time, { flags: KEYFRAME | LACING.xiph, data });
+    const place = makePlace(placeRequest(table, 0, { index: 1, segment: [cluster(1000, [laced(0), laced(41)])] }));
+    const moof = { bytes: place.subarray(0, place.readUInt32BE(0)), offset: 0 };
+    const samples = [...parseFragmentSamples(moof, 1, Buffer.alloc(16))];
+    expect(samples.map(({ duration, size }) => [duration, size])).toEqual([
+      [984, 2],
+      [984, 3],
+      [960, 2],
+      [960, 3],
+    ]);
+  });
+
+  it('has room for the fields of frames that share a block where the first ones do', () => {
+    const lacedFile = { frame: lace([Buffer.alloc(1), Buffer.alloc(1)]), flags: KEYFRAME | LACING.xiph };
+    const bytesFor = (parts: Partial<WebmParts>) => {
+      const file = requireFile(read({ codec: 'A_OPUS', duration: 10_000, cues: [cue(0, 0)], ...parts }));
+      // Ten frames of 10 ms in a block, whose durations and sizes differ.
+      const data = lace(Array.from({ length: 10 }, (_, index) => Buffer.alloc(1 + (index % 2))));
+      const blocks = Array.from({ length: 100 }, (_, index) =>
+        block(index * 100 + (index % 2), { flags: KEYFRAME | LACING.xiph, data }),
+      );
+      const segment = cluster(0, blocks);
+      const table = createWebmTable({ ...file, places: [{ time: 0, start: 0, end: segment.length }] });
+      return makePlace(placeRequest(table, 0, { index: 0, segment: [segment] })).length;
+    };
+    expect(bytesFor(lacedFile)).toBeGreaterThan(10_000);
+    for (const parts of [{}, { ...lacedFile, entry: number(0x9c, 0) }])
+      expect(() => bytesFor(parts)).toThrow(UnsupportedMp4);
+  });
+
+  it('has the rate of sound where no second is made of its units', () => {
+    const table = createWebmTable(requireFile(read({ codec: 'A_OPUS', unit: 20_832 })));
+    expect(table.timescale).toBe(48_000);
+    expect(table.places.map(({ time }) => time + 312)).toEqual([0, 1000, 2000]);
+    const place = makePlace(placeRequest(table, 0, { index: 1, segment: [cluster(1000)] }));
+    expect(place.includes('frame 1000')).toBe(true);
+  });
+
+  it('is no place from a cue on that names sound within a cluster', () => {
+    const cues = [cue(0, 0, 1, 10), cue(500, 0, 1, 90), cue(1500, 1, 1, 90), cue(2000, 2, 1, 12)];
+    const timesOf = (codec: string) => requireFile(read({ codec, cues })).places.map(({ time }) => time);
+    expect(timesOf('A_OPUS')).toEqual([0, 2000]);
+    // Before a picture, there may be sound.
+    expect(timesOf('V_VP9')).toEqual([0, 1500, 2000]);
+  });
+
   it('asks for cues behind its media once', () => {
     const bytes = webmFile({ isAtEnd: true });
     const needed = readBytes(bytes.subarray(0, 300), bytes.length);
@@ -96,7 +173,7 @@ describe('a file of WebM', () => {
     ['a cue beyond the media', { cues: [cue(0, 0), cue(1000, 1000)] }],
     ['a codec that MP4 does not hold', { codec: 'V_VP8' }],
     ['no duration', { duration: 0 }],
-    ['units that no second is made of', { unit: 999 }],
+    ['units of more than a second', { unit: 1_000_000_001 }],
     ['units of nothing', { unit: 0 }],
     ['encrypted tracks', { entry: element(0x6d80, Buffer.alloc(2)) }],
     ['a delay of hours', { entry: number(0x56aa, 2 ** 45) }],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Track } from '../../../core/state/resource.ts';
+import { mergedFile } from '../../../packages/seekable-media/test/webm-fixture.ts';
 import { createFaultHandler } from '../../origin/faults.ts';
 import { inspect, packetsOf } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
@@ -29,7 +30,9 @@ const { texts, pathOf: made, read } = site;
 
 const fileOf = (path: string): Partial<Track> => {
   const container = path.split('.')[1] ?? '';
-  const codec = { 'vorbis.webm': 'vorbis', 'audio.webm': 'opus', 'audio.m4a': 'mp4a.40.2' }[path];
+  const codec = { 'vorbis.webm': 'vorbis', 'audio.webm': 'opus', 'merged.webm': 'opus', 'audio.m4a': 'mp4a.40.2' }[
+    path
+  ];
   return {
     url: `${site.upstream.origin}/${path}`,
     container,
@@ -66,6 +69,17 @@ describe('a pair with a file of WebM', () => {
       seconds: SECONDS,
     });
     await site.expectPackets(body, video, audio);
+  });
+
+  it('has a length where mkvmerge has written its sound', async () => {
+    texts.set('merged.webm', mergedFile(read('audio.webm')));
+    const { body } = await expectSeekable(await servePair('video.webm', 'merged.webm'));
+    expect((await inspect(body, '.mp4')).complaints).toBe('');
+    expect(await packetsOf(body, 'v')).toEqual(await packetsOf(made('video.webm'), 'v'));
+    const inTens = (packets: readonly string[]) =>
+      packets.map((packet) => packet.replace(/^\d+/, (ms) => String(Math.round(Number(ms) / 10))));
+    // The units of either file differ by less than a millisecond.
+    expect(inTens(await packetsOf(body, 'a'))).toEqual(inTens(await packetsOf(made('audio.webm'), 'a')));
   });
 
   it('is read by any process with the same bytes, and known by its header and its cues', async () => {
@@ -188,7 +202,7 @@ describe('a pair with a file of WebM that does not say where its media is', () =
       },
     ],
     [
-      'several frames in a block',
+      'frames beyond their block',
       'video.webm',
       (bytes) => {
         const at = firstFrame(bytes) + 1;

@@ -9,10 +9,13 @@ const AUDIO_TIMESCALE = 48_000;
 const SECOND_NS = 1e9;
 /** Boxes of a place that do not depend on its frames. */
 const FRAME_BYTES = 512;
-/** By which the fields of a frame in MP4 are longer than those of a block at most, and how many frames a second may have at most. */
+/**
+ * By which the fields of a frame in MP4 are longer than those of a block at most, and those of a frame that shares a block; and how many
+ * frames a second may have at most.
+ */
 const GROWTH = {
-  vide: { bytes: 6, perSecond: 120 },
-  soun: { bytes: 2, perSecond: 100 },
+  vide: { bytes: 6, laced: 12, perSecond: 120 },
+  soun: { bytes: 2, laced: 8, perSecond: 100 },
 } as const;
 /** Frames of the next second, and those of other tracks that begin earlier. */
 const EXTRA_SECONDS = 1;
@@ -21,15 +24,17 @@ const EXTRA_SECONDS = 1;
 export function createWebmTable({ unitNs, duration, tracks, places }: WebmFile): SegmentTable {
   if (places.length > MAX_PLACES) throw new UnsupportedMp4('Too many cues');
   const unitsPerSecond = SECOND_NS / unitNs;
+  // mkvmerge writes sound in units of 20,832 ns, about one sample.
+  const isInexact = !Number.isInteger(unitsPerSecond);
   const timescaleOf = ({ kind }: WebmTrack) =>
-    kind === 'soun' && AUDIO_TIMESCALE % unitsPerSecond === 0 ? AUDIO_TIMESCALE : unitsPerSecond;
+    isInexact || (kind === 'soun' && AUDIO_TIMESCALE % unitsPerSecond === 0) ? AUDIO_TIMESCALE : unitsPerSecond;
   const timescale = Math.max(...tracks.map(timescaleOf));
   const toScale = (ns: number, scale: number) => Math.round((ns * scale) / SECOND_NS);
   const state: WebmState = tracks.map((track) => {
     const { number, delayNs, frameNs = 0 } = track;
     const scale = timescaleOf(track);
     const [delay, duration] = [toScale(delayNs, scale), toScale(frameNs, scale)];
-    return { number, factor: scale / unitsPerSecond, delay, duration };
+    return { number, scale, factor: scale / unitsPerSecond, delay, duration };
   });
   const encoding: Encoding = {
     tracks: tracks.map((track) => ({
@@ -42,7 +47,7 @@ export function createWebmTable({ unitNs, duration, tracks, places }: WebmFile):
   };
   const factor = timescale / unitsPerSecond;
   const delays = tracks.map(({ delayNs }) => toScale(delayNs, timescale));
-  const toUnits = (time: number) => time * factor - (delays[0] ?? 0);
+  const toUnits = (time: number) => Math.round(time * factor) - (delays[0] ?? 0);
   return {
     format: 'webm',
     encodings: [encoding],
@@ -60,7 +65,7 @@ export function createWebmTable({ unitNs, duration, tracks, places }: WebmFile):
   };
 }
 
-function growthOf({ kind, frameNs }: WebmTrack, seconds: number): number {
-  const { bytes, perSecond } = GROWTH[kind];
-  return Math.ceil((seconds + EXTRA_SECONDS) * bytes * (frameNs ? SECOND_NS / frameNs : perSecond));
+function growthOf({ kind, frameNs, isLaced }: WebmTrack, seconds: number): number {
+  const { bytes, laced, perSecond } = GROWTH[kind];
+  return Math.ceil((seconds + EXTRA_SECONDS) * (isLaced ? laced : bytes) * (frameNs ? SECOND_NS / frameNs : perSecond));
 }

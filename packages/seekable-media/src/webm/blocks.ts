@@ -1,21 +1,22 @@
 import { UnsupportedMp4 } from '../isobmff/index.ts';
 import { type Element, ID, readElement, readElements, readUnsigned, readVariable } from './ebml.ts';
 
-/** A frame of a cluster. Times in units of the file. */
+/** Frames of a cluster that have one time: one, or several of the same duration. Times in units of the file. */
 export interface Block {
   readonly track: number;
   readonly time: number;
-  /** Absent: as of the frames around it. */
+  /** Of all frames. Absent: as of the blocks around it. */
   readonly duration?: number;
   readonly isSync: boolean;
-  readonly data: Buffer;
+  readonly frames: readonly Buffer[];
 }
 
 /** Ids of four bytes are those of a segment's children, which may be between clusters. */
 const MIN_TOP_ID = 0x1000_0000;
 /** Bytes of the time and the flags of a block. */
 const BLOCK_FIELDS_BYTES = 3;
-const LACING = 0x06;
+/** How a block tells the sizes of its frames (RFC 9559 §10.3). */
+const LACING = { mask: 0x06, xiph: 0x02, fixed: 0x04 };
 const KEYFRAME = 0x80;
 
 type ReadElements = (start: number, end: number) => Iterable<Element>;
@@ -90,7 +91,39 @@ function readBlock(bytes: Buffer, { content, end }: Element, clusterTime: number
   if (!track || clusterTime === undefined || fields + BLOCK_FIELDS_BYTES > Math.min(end, bytes.length))
     throw new UnsupportedMp4('A truncated frame, or one without time');
   const flags = bytes.readUInt8(fields + 2);
-  if (flags & LACING) throw new UnsupportedMp4('Several frames in a block');
   const time = clusterTime + bytes.readInt16BE(fields);
-  return { track: track.value, time, flags, data: bytes.subarray(fields + BLOCK_FIELDS_BYTES, end) };
+  return {
+    track: track.value,
+    time,
+    flags,
+    frames: readFrames(bytes, fields + BLOCK_FIELDS_BYTES, end, flags & LACING.mask),
+  };
+}
+
+function readFrames(bytes: Buffer, start: number, end: number, lacing: number): readonly Buffer[] {
+  if (lacing === 0) return [bytes.subarray(start, end)];
+  let at = start + 1;
+  const sizes: number[] = [];
+  const read = (): number => {
+    if (lacing === LACING.xiph) {
+      const last = bytes.subarray(at, end).findIndex((byte) => byte < 0xff);
+      const size = 0xff * last + (bytes[at + last] ?? 0);
+      at = last < 0 ? end : at + last + 1;
+      return size;
+    }
+    const number = readVariable(bytes, at);
+    if (!number) throw new UnsupportedMp4('A truncated frame');
+    at += number.bytes;
+    const before = sizes.at(-1);
+    // The difference to the one before it.
+    return before === undefined ? number.value : before + number.value - (2 ** (7 * number.bytes - 1) - 1);
+  };
+  const others = bytes[start] ?? 0;
+  const size = (end - at) / (others + 1);
+  while (sizes.length < others) sizes.push(lacing === LACING.fixed ? size : read());
+  return [...sizes, end - at - sizes.reduce((sum, each) => sum + each, 0)].map((each) => {
+    if (!(each > 0 && Number.isInteger(each))) throw new UnsupportedMp4('Frames that do not fit their block');
+    at += each;
+    return bytes.subarray(at - each, at);
+  });
 }

@@ -35,6 +35,8 @@ export interface WebmTrack extends CodecTrack {
   readonly delayNs: number;
   /** Nanoseconds of a frame. Absent: unknown. */
   readonly frameNs?: number;
+  /** Blocks have several frames, as far as is known. */
+  readonly isLaced: boolean;
 }
 
 /** Whole clusters from a cue to the next one. Offsets in the file, `end` excluded. */
@@ -47,6 +49,8 @@ interface WebmPlace {
 const MAX_CUES_BYTES = 2 * 1024 * 1024;
 /** Behind cues: the first frame of the first cluster. */
 const BEHIND_CUES_BYTES = 4096;
+/** By which what is before the first frame may be longer in later clusters. */
+const HEADER_GROWTH_BYTES = 16;
 const DEFAULT_UNIT_NS = 1_000_000;
 const SECOND_NS = 1e9;
 const KINDS = new Map([
@@ -85,12 +89,17 @@ export function readWebmFile({ head, fileBytes, cues: read }: WebmParts): WebmFi
   const places = readPlaces(new Children(cues.bytes, element), number, {
     offset: segment.content,
     end: cues.first > cluster ? cues.first : segment.end,
+    isSound: kindOf(main) === 'soun',
   });
   const [start] = places;
   if (start?.start !== cluster || first.time !== start.time || !first.isSync)
     throw new UnsupportedMp4('Cues that do not name the first frame');
   const others = entries.filter((entry) => entry !== main && kindOf(main) === 'vide' && kindOf(entry) === 'soun');
-  const tracks = [main, ...others.slice(0, 1)].flatMap((entry) => (entry ? [readTrack(entry, first.data)] : []));
+  const isLaced = (entry: Children) =>
+    entry.unsigned(ID.flagLacing) !== 0 && firstBlock(media, entry.unsigned(ID.trackNumber))?.frames.length !== 1;
+  const tracks = [main, ...others.slice(0, 1)].flatMap((entry) =>
+    entry ? [{ ...readTrack(entry, first.frames[0] ?? Buffer.alloc(0)), isLaced: isLaced(entry) }] : [],
+  );
   return { ...readTimes(info, places), tracks, places };
 }
 
@@ -137,15 +146,20 @@ const kindOf = (entry: Children | undefined): string | undefined => KINDS.get(en
 function readPlaces(
   cues: Children,
   track: number | undefined,
-  { offset, end }: { readonly offset: number; readonly end: number },
+  { offset, end, isSound }: { readonly offset: number; readonly end: number; readonly isSound: boolean },
 ): readonly WebmPlace[] {
   const points: { readonly time: number; readonly start: number }[] = [];
+  let firstRelative: number | undefined;
   for (const point of cues.each(ID.cuePoint)) {
     const position = point.each(ID.cueTrackPositions).find((each) => each.unsigned(ID.cueTrack) === track);
     if (!position) continue;
     const time = point.unsigned(ID.cueTime) ?? 0;
     const start = offset + (position.unsigned(ID.cueClusterPosition) ?? end);
     const before = points.at(-1);
+    const relative = position.unsigned(ID.cueRelativePosition) ?? 0;
+    firstRelative ??= relative;
+    // Frames of sound within a cluster, whose first one is of another time: mkvmerge names one each half second.
+    if (isSound && relative > firstRelative + HEADER_GROWTH_BYTES) continue;
     // Further keyframes of a cluster.
     if (before?.start === start) continue;
     if (start >= end || (before && (start < before.start || time <= before.time)))
@@ -155,7 +169,7 @@ function readPlaces(
   return points.map((point, index) => ({ ...point, end: points[index + 1]?.start ?? end }));
 }
 
-function readTrack(entry: Children, firstFrame: Buffer): WebmTrack {
+function readTrack(entry: Children, firstFrame: Buffer): Omit<WebmTrack, 'isLaced'> {
   const scale = entry.float(ID.trackTimestampScale) ?? 1;
   if (entry.has(ID.contentEncodings) || scale !== 1)
     throw new UnsupportedMp4('Frames that are compressed or encrypted');
@@ -175,6 +189,6 @@ function readTimes(info: Children, places: readonly WebmPlace[]): Pick<WebmFile,
   const duration = Math.round(info.float(ID.duration) ?? Number.NaN);
   if (!(duration > (places.at(-1)?.time ?? 0)))
     throw new UnsupportedMp4('No duration, or one that ends before the cues');
-  if (unitNs === 0 || SECOND_NS % unitNs !== 0) throw new UnsupportedMp4('Times of another scale');
+  if (unitNs === 0 || unitNs > SECOND_NS) throw new UnsupportedMp4('Times of another scale');
   return { unitNs, duration };
 }
