@@ -5,7 +5,6 @@ import {
   parseInitTracks,
   parseSegmentIndex,
   totalRuns,
-  UnsupportedMp4,
 } from '../isobmff/index.ts';
 import { describeShortfall, type FrameCheck } from './frame-scanner.ts';
 
@@ -13,11 +12,10 @@ import { describeShortfall, type FrameCheck } from './frame-scanner.ts';
 const FIRST = new Set(['ftyp', 'styp', 'moov', 'moof', 'mdat', 'sidx', 'ssix', 'emsg', 'prft', 'free', 'skip', 'uuid']);
 /** Boxes that are read as a whole. */
 const READ = new Set(['sidx', 'moov', 'moof']);
-/** A larger one is skipped: this is enough for some 10,000 fragments in an index, or samples. */
+/** A larger one is skipped: this is enough for some 10,000 fragments in an index, or samples in all fragments together. */
 const MAX_READ_BYTES = 128 * 1024;
 /** Bytes of media that no sample refers to, at most: writers may align samples. */
 const MAX_UNUSED_SHARE = 1 / 16;
-const MAX_TRACKS = 64;
 
 export interface Mp4CheckOptions {
   /** Duration that its list states; 0 when that is no measure. @default 0 */
@@ -44,6 +42,8 @@ export function createMp4Check(
   /** Bytes behind fragments, and those that they describe. */
   let mediaBytes = 0;
   let usedBytes = 0;
+  /** Of those that were read. */
+  let fragmentBytes = 0;
   /** What the fragments of each track describe; its duration is NaN where its movie tells that of each sample. */
   const totals = new Map<number, { samples: number; duration: number }>();
   let openFragments = 0;
@@ -54,7 +54,6 @@ export function createMp4Check(
   let indexedBytes = 0;
 
   const addFragment = (moof: Buffer): void => {
-    if (totals.size > MAX_TRACKS) throw new UnsupportedMp4('Too many tracks');
     for (const { id, samples, bytes, duration } of totalRuns(moof)) {
       const before = totals.get(id) ?? { samples: 0, duration: 0 };
       totals.set(id, { samples: before.samples + samples, duration: before.duration + duration });
@@ -82,11 +81,14 @@ export function createMp4Check(
       if (!/^[\x20-\x7e\xa9]{4}$/.test(type)) return undefined;
       const { headerBytes, size } = parseBoxHeader(header);
       if (size === undefined) return { needs: headerBytes };
-      const isRead = READ.has(type) && size <= MAX_READ_BYTES;
+      const isRead = READ.has(type) && size <= MAX_READ_BYTES - (type === 'moof' ? fragmentBytes : 0);
       if (isRead && header.length < size) return { needs: size };
       try {
-        if (type === 'moov' && isRead) own = parseInitTracks(header);
-        if (type === 'moof') addFragment(header);
+        if (type === 'moov' && isRead) own ??= parseInitTracks(header);
+        if (type === 'moof') {
+          fragmentBytes += header.length;
+          addFragment(header);
+        }
       } catch {
         // Encrypted, malformed or too large: FFmpeg tells.
         usedBytes = Number.NaN;
