@@ -120,10 +120,13 @@ export function useFolderSite(...made: Parameters<typeof madeBy>) {
   };
 }
 
-/** Expects both tracks to the end of twelve seconds that FFmpeg reads after a seek: pictures at 25 a second. */
+/** Expects both tracks to the end of twelve seconds that FFmpeg reads after a seek, and nothing else: pictures at 25 a second. */
 export async function expectBothAfterSeeks(body: Buffer, soundPackets: number): Promise<void> {
   for (const seconds of ['5.3', '7.9']) {
     expect((await packetsOf(body, 'v', '-ss', seconds, '-t', '12')).length).toBeGreaterThanOrEqual(299);
     expect((await packetsOf(body, 'a', '-ss', seconds, '-t', '12')).length).toBeGreaterThanOrEqual(soundPackets);
   }
+  // With the sound from before that time, and with places between it and the one that is read first.
+  const [, second = ''] = await packetsOf(body, 'a', '-copyts', '-ss', '13.3');
+  expect(Number.parseInt(second, 10), 'milliseconds behind the first packet').toBeLessThan(100);
 }

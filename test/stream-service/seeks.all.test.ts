@@ -52,6 +52,11 @@ const site = useFolderSite([
     ...[...SOURCES, ...VIDEO, '-bf', '0', ...AUDIO, '-f', 'hls', '-hls_time', '4', '-hls_list_size', '0'],
     ...['-hls_segment_filename', 'flat%d.ts', 'flat.m3u8'],
   ],
+  [
+    ...[...SOURCES, ...VIDEO, '-x264-params', 'open-gop=1', '-bf', '3', ...AUDIO, '-f', 'hls', '-hls_time', '4'],
+    ...['-hls_list_size', '0', '-hls_segment_filename', 'open%d.ts', 'open.m3u8'],
+  ],
+  ['-i', 'open.m3u8', '-c', 'copy', '-bsf:a', 'aac_adtstoasc', ...hls('opened', 4)],
   ['-i', 'flat.m3u8', '-c', 'copy', '-bsf:a', 'aac_adtstoasc', ...hls('flatter', 4)],
   [
     ...['-i', 'both.mp4', '-map', '0:v', '-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8'],
@@ -104,6 +109,8 @@ const pair = (video: Partial<Track>, audio: Partial<Track>) =>
 
 /** Seconds: forward, back, to the end. */
 const TARGETS = [13.3, 47.9, 20.5, 5.5, 51.7];
+/** The pictures of an open group that are shown before its first one are decoded after it: none of them can be sought. */
+const OPEN_TARGETS = TARGETS.map((seconds) => (seconds === 47.9 ? 47.7 : seconds));
 const LONG_TARGETS = [7333.3, 100.2, 14_387.3, 20.5];
 /** A seek into the last place, besides, by players that take little time. */
 const BEFORE_END = 1.7;
@@ -145,6 +152,13 @@ const KINDS: readonly Kind[] = [
     start: () => serve([trackOf('f', listAt('flatter'))], SECONDS),
     lateSeconds: PRIMING,
   },
+  ...(['open', 'opened'] as const).map((name) => ({
+    kind: `a list of ${name === 'open' ? 'MPEG-TS' : 'MP4'} with open groups`,
+    start: () => serve([trackOf('f', listAt(name))], SECONDS),
+    targets: OPEN_TARGETS,
+    lateSeconds: PRIMING,
+    isChromiumStuck: true as const,
+  })),
   {
     kind: 'a list of MP4',
     start: () => serve([trackOf('f', listAt('muxed'))], SECONDS),

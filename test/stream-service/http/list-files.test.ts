@@ -27,6 +27,7 @@ const hls = (name: string, seconds: number, ...coded: string[]): string[] => [
 
 const site = useFolderSite([
   hls('both', 4, ...PICTURE, ...TONE, ...H264, ...AAC),
+  hls('open', 4, ...PICTURE, ...TONE, ...H264, '-x264-params', 'open-gop=1', ...AAC),
   hls('video', 4, ...PICTURE, ...H264),
   hls('many', 1, ...PICTURE, ...TONE, ...H264, '-g', '25', ...AAC),
   hls('audio', 7, ...TONE, ...AAC),
@@ -108,8 +109,8 @@ describe('a complete list of fragmented MP4', () => {
     expect(site.asked.toSorted()).toEqual(['both.m3u8', ...segments]);
   });
 
-  it('keeps both tracks to the end of twelve seconds after a seek', async () => {
-    const { body } = await sendRequest(await serveBoth());
+  it.each(['both', 'open'])('keeps both tracks to the end of twelve seconds after a seek: %s', async (name) => {
+    const { body } = await sendRequest(await serveBoth(name));
     await expectBothAfterSeeks(body, 560);
   });
 

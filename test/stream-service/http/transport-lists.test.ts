@@ -8,7 +8,7 @@ import { inspect, probeBody, startSecondsOf, withTemporaryFolder } from '../../s
 import { sendRequest } from '../../support/request.ts';
 import { expectRanges } from '../../support/seekable.ts';
 import { audioTrack, mediaKey, trackOf } from '../fixture.ts';
-import { useFolderSite } from '../folder-site.ts';
+import { expectBothAfterSeeks, useFolderSite } from '../folder-site.ts';
 
 const run = promisify(execFile);
 const PICTURE = ['-f', 'lavfi', '-i', 'testsrc=s=64x48:r=25:d=20'];
@@ -187,6 +187,11 @@ describe('a complete list of MPEG-TS', () => {
     ['wrap', ['h264', 'aac']],
   ])('is one MP4 of exact length with the packets and times that FFmpeg copies: %s', async (name, codecs) => {
     await expectPackets(await expectFile(await serve(name), codecs), name);
+  });
+
+  it.each(['aac', 'open', 'hevc'])('keeps both tracks to the end of twelve seconds after a seek: %s', async (name) => {
+    const { body } = await sendRequest(await serve(name));
+    await expectBothAfterSeeks(body, 560);
   });
 
   it('without sound is one MP4', async () => {

@@ -222,14 +222,14 @@ function endBefore(runs: readonly SteppedRun[], end: number | undefined, bytes: 
 }
 
 /**
- * Runs whose sound is decoded with the first picture where it is heard within a sample after it, if they still fit their place. Libavformat
+ * Runs whose sound is decoded with the first picture where it begins within a sample after that, if they still fit their place. Libavformat
  * takes the last sound that is decoded no later than that picture, and finds it in any place that it has read before.
  */
 function beginTogether(runs: readonly SteppedRun[], bytes: number): readonly SteppedRun[] {
   const [pictures, sound] = runs;
   if (!pictures || !sound) return runs;
   const lateness = sound.decodeTime - pictures.decodeTime;
-  if (!isHardlyLate(lateness, pictures, sound)) return runs;
+  if (!isHardlyLate(lateness, sound)) return runs;
   const samples = sound.samples.map((sample) => ({
     ...sample,
     compositionOffset: sample.compositionOffset + lateness,

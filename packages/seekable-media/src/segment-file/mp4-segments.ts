@@ -60,7 +60,7 @@ export const mp4Segments: SegmentFormat = {
       encoding.tracks.find((track) => track.kind === kind)?.timescale ?? 1;
     const sound = runs.find(({ kind }) => kind === 'soun');
     const lateness = (run: Run) => run.decodeTime - (main.decodeTime * timescaleOf(run.kind)) / timescaleOf(main.kind);
-    const offsetBytes = sound && isHardlyLate(lateness(sound), main, sound) ? FIELD_BYTES * sound.samples.length : 0;
+    const offsetBytes = sound && isHardlyLate(lateness(sound), sound) ? FIELD_BYTES * sound.samples.length : 0;
     const toMain = (kind: SegmentTrackKind, time: number) =>
       Math.round((time * timescaleOf(main.kind)) / timescaleOf(kind));
     return {

@@ -104,14 +104,12 @@ export interface SegmentFormat {
   readonly hasIndexedPieces?: true;
 }
 
-type Samples = Pick<SegmentRun, 'samples'>;
-
 /**
- * Whether sound begins within a sample after pictures that are shown when they are decoded.
+ * Whether sound begins within a sample after the first picture is decoded.
  * @param lateness in units of the sound
  */
-export const isHardlyLate = (lateness: number, pictures: Samples, { samples: [first] }: Samples): boolean =>
-  first !== undefined && lateness > 0 && lateness < first.duration && pictures.samples[0]?.compositionOffset === 0;
+export const isHardlyLate = (lateness: number, { samples: [first] }: Pick<SegmentRun, 'samples'>): boolean =>
+  first !== undefined && lateness > 0 && lateness < first.duration;
 
 /** Type of a value whose properties are set one by one before it is passed on. */
 export type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };

@@ -64,7 +64,7 @@ interface ListedFiles {
   forget(request: TableRequest, reason: UnsupportedMp4 | UpstreamError): Promise<void>;
 }
 
-/** With the names of tables: another form of them, or other bytes of their files. */
+/** With the names of tables and of their files: another form of them, or other bytes of their files. */
 const VERSION = 6;
 const MAX_MAKING_MS = 3 * 60_000;
 /** Without a client, a list of so many segments costs no more requests for long. */
@@ -245,7 +245,7 @@ async function readStored(
   if (head.digest !== digest) return undefined;
   return {
     table: unpackTable(bytes.subarray(end + 1)),
-    name: nameOf([{ track, version: digestOf(bytes) }], 'list'),
+    name: nameOf([{ track, version: digestOf(bytes) }], `list ${VERSION}`),
     versionOf: (index) => unpackVersion({ heads, etags }, index),
   };
 }
