@@ -67,6 +67,17 @@ export function useFolderSite(...made: Parameters<typeof madeBy>) {
       texts.set('secret.m3u8', Buffer.from(list.join('\n')));
     },
 
+    /** Serves the media of some lists as one list. */
+    joinLists(joined: string, first: string, ...others: readonly string[]): void {
+      const isMedia = (line: string) => line !== '#EXT-X-ENDLIST';
+      const added = others.flatMap((name) => {
+        const lines = linesOf(name).filter((line) => /^#EXTINF|^#EXT-X-MAP|^[^#]/.test(line));
+        return ['#EXT-X-DISCONTINUITY', ...lines];
+      });
+      const lines = [...linesOf(first).filter(isMedia), ...added, '#EXT-X-ENDLIST'];
+      texts.set(`${joined}.m3u8`, Buffer.from(lines.join('\n')));
+    },
+
     /** Serves the media of a list from the file `all`, as the list `ranges`. */
     listRanges(name: string, secondsOf: (told: string, index: number) => string = (told) => told): void {
       const parts: Buffer[] = [];

@@ -111,6 +111,18 @@ export async function packetsOf(file: string | Buffer, side: 'v' | 'a', ...optio
   return packets;
 }
 
+/**
+ * Digests of the pictures that FFmpeg decodes, each in its own size.
+ * @param options of FFmpeg for its input
+ */
+export async function picturesOf(file: string | Buffer, ...options: string[]): Promise<string[]> {
+  if (typeof file !== 'string') return withFile(file, '.mp4', (written) => picturesOf(written, ...options));
+  const output = ['-map', '0:v', '-autoscale', '0', '-fps_mode', 'passthrough', '-f', 'framemd5', '-'];
+  const { stdout } = await run('ffmpeg', ['-v', 'error', ...options, '-i', file, ...output], { maxBuffer: 2 ** 26 });
+  const rows = stdout.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return rows.map((row) => row.split(',')[5]?.trim() ?? '');
+}
+
 async function readPackets(file: string, side: 'v' | 'a', options: readonly string[]): Promise<string[]> {
   const args = ['-v', 'error', ...options, '-i', file, '-map', `0:${side}`, '-c', 'copy', '-f', 'framemd5', '-'];
   const { stdout } = await run('ffmpeg', args, { maxBuffer: 2 ** 26 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readParameterSets } from '../src/elementary/index.ts';
 import {
   box,
   indexContent,
@@ -264,6 +265,62 @@ describe('segments of fragmented MP4', () => {
     const request = requestOf(segment);
     expect(makeShortPlace(request)).toEqual(isShort ? makePlace(request) : undefined);
   });
+
+  const unit = (hex: string) => Buffer.concat([u32(hex.length / 2), Buffer.from(hex, 'hex')]);
+
+  it.each([
+    ['of H.264 in one fragment', 'avcC', 1, [27, H264_PICTURE, '0900'], 2, 8],
+    ['of H.264 in several fragments', 'avcC', 3, [27, H264_PICTURE, '0900'], 2, 8],
+    ['of HEVC', 'hvcC', 1, [36, HEVC_PICTURE, '4600'], 3, 25],
+  ] as const)(
+    'have parameter sets in access points where there are several encodings: %s',
+    (_, configuration, fragments, [type, picture, delimiter], setCount, lengthAt) => {
+      const sets = picture.split(/(?:00)?000001/).slice(1, 1 + setCount);
+      const data = [unit(delimiter), unit('01020304')];
+      const plain = Buffer.concat(data);
+      const size = plain.length;
+      const samples = [true, false, true].map((isSync) => ({ duration: 512, size, compositionOffset: 0, isSync }));
+      const segment = Buffer.concat(
+        Array.from({ length: fragments }, (_, index) => {
+          const at = { trackId: 1, decodeTime: index * 1536, description: 1 };
+          const run = { ...at, samples, data: samples.flatMap(() => data) };
+          return writePlace(measurePlace([run]), 1, [run]);
+        }),
+      );
+      const bytes = tsSegment(type, picture);
+      const found = segmentFormat('mpegts').inspect({ ...head(bytes, true), size: bytes.length });
+      const [track] = 'encoding' in found ? found.encoding.tracks : [];
+      /** A segment of an encoding whose configuration has another byte. */
+      const listedWith = (at: number, change: number): ListedSegment => {
+        const sampleEntry = Buffer.from(track?.sampleEntry ?? '');
+        const byteAt = sampleEntry.indexOf(configuration) + at;
+        sampleEntry.writeUInt8(sampleEntry.readUInt8(byteAt) ^ change, byteAt);
+        const encoding = { state: Buffer.alloc(0), tracks: track ? [{ ...track, sampleEntry }] : [] };
+        const init = layOutFile(createTable('mp4', listed([0], {}, encoding)), 0).header;
+        const facts = segmentFormat('mp4').inspect({ ...head(segment, true), size: segment.length, init });
+        if ('neededBytes' in facts) throw new TypeError('A whole segment');
+        return { facts, segmentBytes: segment.length, seconds: 2, gapSeconds: 0, isDiscontinuity: true };
+      };
+      const whole = track?.sampleEntry ?? Buffer.alloc(0);
+      for (let end = 0; end < whole.length; end += 1)
+        expect(readParameterSets(whole.subarray(0, end)), `${end} bytes`).toBeUndefined();
+      const sent = (segments: readonly ListedSegment[], index: number) => {
+        const place = makePlace(placeRequest(createTable('mp4', segments), 0, { index, segment: [segment] }));
+        const fragment = { bytes: place.subarray(0, place.readUInt32BE()), offset: 0 };
+        return [...parseFragmentSamples(fragment, 1, Buffer.alloc(16))].map(({ offset, size }) =>
+          place.toString('hex', offset, offset + size),
+        );
+      };
+      const times = (...all: readonly Buffer[]) =>
+        Array.from({ length: fragments }, () => all.map((sample) => sample.toString('hex'))).flat();
+      const withSets = Buffer.concat([unit(delimiter), ...sets.map(unit), unit('01020304')]);
+      const [one, other] = [listedWith(6, 0), listedWith(6, 1)];
+      for (const index of [0, 1]) expect(sent([one, other], index)).toEqual(times(withSets, plain, withSets));
+      expect(sent([one], 0)).toEqual(times(plain, plain, plain));
+      // Where units of one encoding have lengths of two bytes, sets would not help.
+      expect(sent([one, listedWith(lengthAt, 2)], 0)).toEqual(times(plain, plain, plain));
+    },
+  );
 
   it('are read on until their first fragment is there', () => {
     const moof = Buffer.concat([u32(5000), Buffer.from('moof'), Buffer.alloc(64)]);

@@ -7,7 +7,7 @@ import type { Track } from '../../../core/state/resource.ts';
 import { packFragments } from '../../../packages/seekable-media/src/dash/dash-timeline.ts';
 import { createFaultHandler } from '../../origin/faults.ts';
 import { fragmentedHls } from '../../origin/media.ts';
-import { inspect, packetsOf, probeBody, startSecondsOf } from '../../support/media-tools.ts';
+import { inspect, packetsOf, picturesOf, probeBody, startSecondsOf } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { expectRanges, expectSeekable } from '../../support/seekable.ts';
 import { audioTrack, combinedKey, mediaKey, resourceOf, tableOf, trackOf, until, videoTrack } from '../fixture.ts';
@@ -368,14 +368,19 @@ describe('a list with', () => {
     await site.expectPackets(body, 'many.m3u8');
   });
 
-  it('another encoding behind a discontinuity has one timeline and both sample descriptions', async () => {
-    const media = linesOf('wide').filter((line) => /^#EXTINF|m4s$/.test(line));
-    const map = linesOf('wide').find((line) => line.startsWith('#EXT-X-MAP')) ?? '';
-    const list = linesOf('both').filter((line) => line !== '#EXT-X-ENDLIST');
-    texts.set('mixed.m3u8', Buffer.from([...list, '#EXT-X-DISCONTINUITY', map, ...media, '#EXT-X-ENDLIST'].join('\n')));
+  it('another encoding between discontinuities is one file, whose pictures are decoded, also after a seek', async () => {
+    site.joinLists('mixed', 'both', 'wide', 'both');
     const { body } = await sendRequest(await serveBoth('mixed'));
     const { durationSeconds, codecs } = await probeBody(body, '.mp4');
-    expect([Math.round(durationSeconds), codecs]).toEqual([26, ['h264', 'aac']]);
-    expect((await packetsOf(body, 'v')).length).toBe(500 + 150);
+    expect([Math.round(durationSeconds), codecs]).toEqual([46, ['h264', 'aac']]);
+    const [both, wide] = [await picturesOf(made('both.m3u8')), await picturesOf(made('wide.m3u8'))];
+    const pictures = [...both, ...wide, ...both];
+    expect(await picturesOf(body)).toEqual(pictures);
+    // To the first and the second access point of a segment.
+    for (const seconds of [21.5, 22.5, 27.5, 28.5]) {
+      const sought = await picturesOf(body, '-ss', String(seconds));
+      expect(sought.length).toBeCloseTo((46 - seconds) * 25, -1);
+      expect(sought).toEqual(pictures.slice(-sought.length));
+    }
   });
 });

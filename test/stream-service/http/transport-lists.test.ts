@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { Track } from '../../../core/state/resource.ts';
-import { inspect, probeBody, startSecondsOf, withTemporaryFolder } from '../../support/media-tools.ts';
+import { inspect, picturesOf, probeBody, startSecondsOf, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { expectRanges } from '../../support/seekable.ts';
 import { audioTrack, mediaKey, trackOf } from '../fixture.ts';
@@ -39,6 +39,7 @@ const site = useFolderSite([
   hls('open', ...PICTURE, ...TONE, ...H264, '-x264-params', 'open-gop=1:slices=4', ...SOUNDS.aac),
   hls('wrap', ...PICTURE, ...TONE, ...H264, ...SOUNDS.aac, ...BEFORE_WRAP),
   hls('wide', ...WIDE, ...TONE, '-t', '6', ...H264, ...SOUNDS.aac),
+  hls('widehevc', ...WIDE, ...TONE, '-t', '6', ...HEVC, ...SOUNDS.aac),
   hls('mute', ...PICTURE, ...H264),
   hls('sound', ...TONE, ...SOUNDS.aac),
   hls('layer3', ...TONE, ...SOUNDS.mp3),
@@ -60,7 +61,7 @@ const site = useFolderSite([
     'write_xing=0:id3v2_version=0',
   ),
 ]);
-const { texts, pathOf: made, linesOf } = site;
+const { texts, pathOf: made } = site;
 
 /** A process without what another one has stored, which asks for a list. */
 async function serve(name: string, create: (traits: Partial<Track>) => Track = (traits) => trackOf('f', traits)) {
@@ -102,17 +103,10 @@ async function packetsIn(file: string): Promise<Packets> {
   return { v: of('video'), a: of('audio') };
 }
 
-/** Digests of the pictures that FFmpeg decodes. */
-async function picturesIn(file: string): Promise<readonly (string | undefined)[]> {
-  const { stdout } = await run('ffmpeg', ['-v', 'error', '-i', file, '-map', '0:v', '-f', 'framemd5', '-']);
-  const rows = stdout.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  return rows.map((row) => row.split(',').at(5));
-}
-
 /** Of what FFmpeg copies of a list, by its name. */
 const copies = new Map<
   string,
-  Promise<{ readonly packets: Packets; readonly pictures: Awaited<ReturnType<typeof picturesIn>> }>
+  Promise<{ readonly packets: Packets; readonly pictures: Awaited<ReturnType<typeof picturesOf>> }>
 >();
 const copyOf = (name: string) => {
   const made = copies.get(name) ?? withTemporaryFolder((place) => copyInto(join(place, 'copy.mp4'), name));
@@ -121,7 +115,7 @@ const copyOf = (name: string) => {
 };
 async function copyInto(copy: string, name: string) {
   await run('ffmpeg', ['-v', 'error', '-i', made(`${name}.m3u8`), '-map', '0', '-c', 'copy', copy]);
-  return { packets: await packetsIn(copy), pictures: name === 'hevc' ? await picturesIn(copy) : [] };
+  return { packets: await packetsIn(copy), pictures: name === 'hevc' ? await picturesOf(copy) : [] };
 }
 
 /** Expects the packets of what FFmpeg makes of a list, each within a millisecond of its time there. */
@@ -131,7 +125,7 @@ const expectPackets = (body: Buffer, name: string, sides: readonly ('v' | 'a')[]
     await writeFile(file, body);
     const [all, copy] = [await packetsIn(file), await copyOf(name)];
     // FFmpeg writes parameter sets of HEVC into the packets, too.
-    if (name === 'hevc') expect(await picturesIn(file)).toEqual(copy.pictures);
+    if (name === 'hevc') expect(await picturesOf(file)).toEqual(copy.pictures);
     let origins: readonly number[] | undefined;
     for (const side of sides) {
       const [sent, expected] = [all[side], copy.packets[side]];
@@ -250,14 +244,17 @@ describe('a list of MPEG-TS', () => {
     await expectPackets(await expectFile(url, ['h264', 'aac']), name);
   });
 
-  it('with another encoding behind a discontinuity has one timeline and both sample descriptions', async () => {
-    const list = linesOf('aac').filter((line) => line !== '#EXT-X-ENDLIST');
-    const media = linesOf('wide').filter((line) => /^#EXTINF|ts$/.test(line));
-    texts.set('mixed.m3u8', Buffer.from([...list, '#EXT-X-DISCONTINUITY', ...media, '#EXT-X-ENDLIST'].join('\n')));
-    const body = await expectFile(await serve('mixed'), ['h264', 'aac']);
-    const { durationSeconds } = await probeBody(body, '.mp4');
-    expect(Math.round(durationSeconds)).toBe(26);
-    expect(body.toString('latin1').split('avcC').length - 1).toBe(2);
+  it.each([
+    ['aac', 'wide', 'avcC'],
+    ['hevc', 'widehevc', 'hvcC'],
+  ])('with another encoding between discontinuities is one file, whose pictures are decoded: %s', async (...names) => {
+    const [name, other, configuration] = names;
+    site.joinLists('mixed', name, other, name);
+    const { body, headers } = await sendRequest(await serve('mixed'));
+    expect(headers['content-length']).toBe(String(body.length));
+    expect(body.toString('latin1').split(configuration).length - 1).toBe(2);
+    const [pictures, others] = [await picturesOf(made(`${name}.m3u8`)), await picturesOf(made(`${other}.m3u8`))];
+    expect(await picturesOf(body)).toEqual([...pictures, ...others, ...pictures]);
   });
 
   it.each([

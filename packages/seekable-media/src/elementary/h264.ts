@@ -4,7 +4,7 @@ import { unescapeUnit } from './nal-units.ts';
 import { readSize, u8, u16, type VideoCodec, videoEntry } from './video-codec.ts';
 
 /** Types of NAL units (ITU-T H.264 table 7-1). */
-const [SLICE, LAST_SLICE, IDR, SEI, SPS, PPS] = [1, 5, 5, 6, 7, 8] as const;
+const [SLICE, LAST_SLICE, IDR, SEI, SPS, PPS, DELIMITER] = [1, 5, 5, 6, 7, 8, 9] as const;
 /** Profiles whose SPS has fields of the chroma format (§7.3.2.1.1), and whose `avcC` has them too. */
 const HIGH_PROFILES = new Set([100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]);
 const RECOVERY_POINT = 6;
@@ -18,6 +18,7 @@ export const h264: VideoCodec = {
   keepsSets: true,
   setKind: (unit) => (typeOf(unit) === SPS ? 0 : typeOf(unit) === PPS ? 1 : undefined),
   isSlice: (unit) => typeOf(unit) >= SLICE && typeOf(unit) <= LAST_SLICE,
+  isDelimiter: (unit) => typeOf(unit) === DELIMITER,
   // `first_mb_in_slice` is 0. Data partitions B and C do not have it.
   startsPicture: (slice) => [SLICE, 2, IDR].includes(typeOf(slice)) && ((slice[1] ?? 0) & 0x80) !== 0,
 

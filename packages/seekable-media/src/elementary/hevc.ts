@@ -6,6 +6,7 @@ import { readSize, u8, u16, type VideoCodec, videoEntry } from './video-codec.ts
 /** Types of NAL units (ITU-T H.265 table 7-1): those below are slices. */
 const VPS = 32;
 const PPS = 34;
+const DELIMITER = 35;
 const [FIRST_IRAP, LAST_IRAP] = [16, 23] as const;
 /** BLA and IDR without leading pictures. */
 const WITHOUT_LEADING = new Set([18, 20]);
@@ -20,6 +21,7 @@ export const hevc: VideoCodec = {
   keepsSets: false,
   setKind: (unit) => (typeOf(unit) >= VPS && typeOf(unit) <= PPS ? typeOf(unit) - VPS : undefined),
   isSlice: (unit) => typeOf(unit) < VPS,
+  isDelimiter: (unit) => typeOf(unit) === DELIMITER,
   // `first_slice_segment_in_pic_flag`.
   startsPicture: (slice) => ((slice[2] ?? 0) & 0x80) !== 0,
   isSync: (units) => units.some((unit) => typeOf(unit) >= FIRST_IRAP && typeOf(unit) <= LAST_IRAP),

@@ -9,4 +9,5 @@ export {
 export { h264 } from './h264.ts';
 export { hevc } from './hevc.ts';
 export { splitUnits, startsUnit } from './nal-units.ts';
+export { type ParameterSets, readParameterSets } from './parameter-sets.ts';
 export { type VideoCodec, videoEntry } from './video-codec.ts';

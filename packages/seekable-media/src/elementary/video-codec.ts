@@ -17,6 +17,8 @@ export interface VideoCodec {
   /** The kind of a parameter set, from 0; undefined for any other unit. */
   setKind(unit: Buffer): number | undefined;
   isSlice(unit: Buffer): boolean;
+  /** Whether it is an access unit delimiter, which is in front of all others. */
+  isDelimiter(unit: Buffer): boolean;
   /** Whether a slice is the first of a picture. */
   startsPicture(slice: Buffer): boolean;
   /** Whether a picture can be decoded without others. */

@@ -139,11 +139,12 @@ export function readStreams(
   streams: readonly EsStream[],
   encoding: Encoding,
   maxPieces?: number,
+  hasSets?: boolean,
 ): readonly SegmentRun[] {
   const state: State = JSON.parse(encoding.state.toString());
   const runs: SegmentRun[] = [];
   const video = state.video && videoOf(streams);
-  const pictures = video && readPictures(video.codec, video.stream, maxPieces);
+  const pictures = video && readPictures(video.codec, video.stream, maxPieces, hasSets);
   if (state.video && pictures) {
     if (video.stream.codec !== state.video.codec) throw new UnsupportedMp4('Video of another codec');
     checkSets(video.codec, pictures.sets, state.video);

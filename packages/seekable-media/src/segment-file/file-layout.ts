@@ -19,7 +19,14 @@ import {
 import { createWorkspace } from '../workspace.ts';
 import { type SegmentFormatName, segmentFormat } from './formats.ts';
 import { type Encoding, isHardlyLate, type SegmentTrackKind, TooManyPieces } from './segment-format.ts';
-import { differenceOf, kindsOf, type SegmentTable, type TablePlace } from './segment-table.ts';
+import {
+  differenceOf,
+  entriesOf,
+  kindsOf,
+  needsSets,
+  type SegmentTable,
+  type TablePlace,
+} from './segment-table.ts';
 
 /** A file as its table lays it out. */
 export interface FileLayout {
@@ -73,14 +80,8 @@ export const startSecondsOf = ({ startTime, timescale }: SegmentTable): number =
 
 const originOf = ({ timescale }: SegmentTable, originSeconds: number) => Math.round(originSeconds * timescale);
 
-/** The entries of a track, each once, in the order of the encodings. */
-const entriesOf = ({ encodings }: SegmentTable, kind: SegmentTrackKind): readonly Buffer[] =>
-  encodings
-    .flatMap(({ tracks }) => tracks.filter((track) => track.kind === kind).map(({ sampleEntry }) => sampleEntry))
-    .filter((entry, index, all) => all.findIndex((other) => other.equals(entry)) === index);
-
 function headerOf(table: SegmentTable, kind: SegmentTrackKind): TrackHeader {
-  const entries = entriesOf(table, kind);
+  const entries = entriesOf(table.encodings, kind);
   const [track] = table.encodings.flatMap(({ tracks }) => tracks.filter((each) => each.kind === kind));
   const handler = [u32(0), Buffer.from(kind, 'latin1'), Buffer.alloc(13)];
   const isVideo = kind === 'vide';
@@ -107,6 +108,8 @@ function headerOf(table: SegmentTable, kind: SegmentTrackKind): TrackHeader {
 export interface PlaceRequest {
   readonly format: SegmentFormatName;
   readonly encoding: Encoding;
+  /** As in `SegmentFormat.read`. */
+  readonly hasSets: boolean;
   /** The tracks of the file, the main one first, each with the index of the sample description that the encoding has there. */
   readonly tracks: readonly { readonly kind: SegmentTrackKind; readonly description: number }[];
   readonly timescale: number;
@@ -144,10 +147,10 @@ export function placeRequest(
   const place = table.places[index];
   const encoding = place && table.encodings[place.encoding];
   if (!encoding) throw new RangeError(`No place ${index}`);
-  const { format, timescale } = table;
+  const { format, timescale, encodings } = table;
   const tracks = kindsOf(table).map((kind) => {
     const { sampleEntry } = encoding.tracks.find((track) => track.kind === kind) ?? {};
-    const entries = entriesOf(table, kind);
+    const entries = entriesOf(encodings, kind);
     return { kind, description: sampleEntry ? entries.findIndex((entry) => entry.equals(sampleEntry)) + 1 : 1 };
   });
   const origin = originOf(table, originSeconds);
@@ -159,6 +162,7 @@ export function placeRequest(
   return {
     format,
     encoding,
+    hasSets: needsSets(encodings),
     tracks,
     timescale,
     time,
@@ -181,9 +185,9 @@ interface SteppedRun extends PlaceRun {
  * @throws UnsupportedMp4 when the segment is not what its first bytes had said, or needs more bytes; TooManyPieces
  */
 export function makePlace(request: PlaceRequest, maxPieces?: number): Buffer {
-  const { format, encoding, tracks, timescale, time, sourceTime, endTime, bytes, sequence, segment } = request;
+  const { format, encoding, hasSets, tracks, timescale, time, sourceTime, endTime, bytes, sequence, segment } = request;
   const { read, hasFileTimes, clockSeconds = Number.POSITIVE_INFINITY } = segmentFormat(format);
-  const runs = read(join(segment), encoding, maxPieces);
+  const runs = read(join(segment), encoding, maxPieces, hasSets);
   const factors = new Map(encoding.tracks.map((track) => [track.kind, timescale / track.timescale]));
   const factorOf = (kind: SegmentTrackKind) => factors.get(kind) ?? 1;
   const [main] = runs;

@@ -1,3 +1,4 @@
+import { type ParameterSets, readParameterSets } from '../elementary/index.ts';
 import {
   type Box,
   beginWhenShown,
@@ -40,6 +41,8 @@ const MERGED_BYTES = 512;
 const MERGED_SHARE = 1 / 50;
 /** The field of a sample that tells its duration, or how much later it is shown. */
 const FIELD_BYTES = 4;
+/** Access points of a segment that have their parameter sets: its first moof does not tell how many there are. */
+const MAX_SETS = 16;
 /** The most bytes that a sample takes in a `trun`: duration, size, flags and composition offset. */
 const MAX_FIELDS_BYTES = 4 * FIELD_BYTES;
 
@@ -61,6 +64,7 @@ export const mp4Segments: SegmentFormat = {
     const sound = runs.find(({ kind }) => kind === 'soun');
     const lateness = (run: Run) => run.decodeTime - (main.decodeTime * timescaleOf(run.kind)) / timescaleOf(main.kind);
     const offsetBytes = sound && isHardlyLate(lateness(sound), sound) ? FIELD_BYTES * sound.samples.length : 0;
+    const sets = setsOf(encoding);
     const toMain = (kind: SegmentTrackKind, time: number) =>
       Math.round((time * timescaleOf(main.kind)) / timescaleOf(kind));
     return {
@@ -74,22 +78,25 @@ export const mp4Segments: SegmentFormat = {
             endTime: main.decodeTime + durationOf(own[0]),
             placeBytes: measurePlace(runs.map(toPlaceRun)) + offsetBytes,
             movedBytes: FIELD_BYTES * main.samples.length,
+            setBytes:
+              measurePlace(runs.map((run) => withSets(run, sets)).map(toPlaceRun)) - measurePlace(runs.map(toPlaceRun)),
             audioBytes: measurePlace(runs.filter(({ kind }) => kind === 'soun').map(toPlaceRun)),
           }
-        : { placeBytes: boundPlace(head.size) }),
+        : { placeBytes: boundPlace(head.size), setBytes: MAX_SETS * (sets?.bytes.length ?? 0) }),
     };
   },
 
   boundPlace,
 
-  read(segment, encoding, maxPieces = Number.POSITIVE_INFINITY) {
+  read(segment, encoding, maxPieces = Number.POSITIVE_INFINITY, hasSets = false) {
     const moofs = findMoofs(segment);
     const moofBytes = moofs.reduce((sum, { start, end }) => sum + end - start, 0);
     if (moofBytes > maxPieces * MAX_FIELDS_BYTES) throw new TooManyPieces();
     const [first] = moofs;
     const isOnlyOne = first !== undefined && isAlone(first, segment.length);
+    const sets = hasSets ? setsOf(encoding) : undefined;
     return readRuns(segment, moofs, encoding, maxPieces).map((run) =>
-      toSegmentRun(isOnlyOne ? begun(run) : run, segment),
+      toSegmentRun(isOnlyOne ? begun(run) : run, segment, sets),
     );
   },
 };
@@ -157,6 +164,8 @@ interface ReadTrack {
   readonly header: TrackHeader;
   /** Units by which its samples are shown later than their times say. */
   readonly delay: number;
+  /** Of video. */
+  readonly sets: ParameterSets | undefined;
 }
 
 function headersOf(moov: Buffer): readonly ReadTrack[] {
@@ -166,7 +175,8 @@ function headersOf(moov: Buffer): readonly ReadTrack[] {
   return KINDS.filter((kind) => present.includes(kind)).map((kind) => {
     const header = parseTrackHeader(movie, kind);
     if (!header.fragmentDefaults) throw new UnsupportedMp4('An initialization section without fragments');
-    return { kind, header, delay: delayOf(header) };
+    const sets = kind === 'vide' ? readParameterSets(onlyEntry(header)) : undefined;
+    return { kind, header, delay: delayOf(header), sets };
   });
 }
 
@@ -177,6 +187,8 @@ function tracksOf(encoding: Encoding): readonly ReadTrack[] {
   known.set(encoding, tracks);
   return tracks;
 }
+
+const setsOf = (encoding: Encoding) => tracksOf(encoding).find(({ kind }) => kind === 'vide')?.sets;
 
 function onlyEntry({ sampleDescriptions }: TrackHeader): Buffer {
   const [entry, second] = indexBox(sampleDescriptions)?.childrenAfter(8) ?? [];
@@ -255,21 +267,52 @@ const toPlaceRun = ({ samples }: Run, index: number): Omit<PlaceRun, 'data'> => 
   description: 1,
 });
 
-/** With the bytes of its samples: one slice for those that follow each other. */
-function toSegmentRun({ kind, decodeTime, samples }: Run, segment: Buffer): SegmentRun {
+/** Indexes of the samples that have their parameter sets. */
+const accessPoints = ({ samples }: Run): ReadonlySet<number> =>
+  new Set(samples.flatMap(({ isSync }, index) => (isSync || index === 0 ? index : [])).slice(0, MAX_SETS));
+
+/** A run of video whose access points are larger by their parameter sets. */
+function withSets(run: Run, sets: ParameterSets | undefined): Run {
+  if (!sets || run.kind !== 'vide') return run;
+  const points = accessPoints(run);
+  const samples = run.samples.map((sample, index) =>
+    points.has(index) ? { ...sample, size: sample.size + sets.bytes.length } : sample,
+  );
+  return { ...run, samples };
+}
+
+/** Bytes in front of the parameter sets of a sample. */
+function delimiterBytes(sample: Buffer, { codec, lengthBytes }: ParameterSets): number {
+  if (sample.length <= lengthBytes || !codec.isDelimiter(sample.subarray(lengthBytes))) return 0;
+  return Math.min(sample.length, lengthBytes + sample.readUIntBE(0, lengthBytes));
+}
+
+/**
+ * With the bytes of its samples: one slice for those that follow each other.
+ * @param sets that access points of video have
+ */
+function toSegmentRun(run: Run, segment: Buffer, sets: ParameterSets | undefined): SegmentRun {
+  const { kind, decodeTime, samples } = run;
+  const points = sets && kind === 'vide' ? accessPoints(run) : undefined;
   const data: Buffer[] = [];
   let [first, end] = [0, 0];
   const close = () => {
     if (end > first) data.push(segment.subarray(first, end));
   };
-  for (const { offset, size } of samples) {
+  for (const [index, { offset, size }] of samples.entries()) {
     if (offset < 0 || offset + size > segment.length) throw new UnsupportedMp4('Samples beyond their segment');
     if (offset !== end) {
       close();
       first = offset;
     }
+    if (sets && points?.has(index)) {
+      end = offset + delimiterBytes(segment.subarray(offset, offset + size), sets);
+      close();
+      first = end;
+      data.push(sets.bytes);
+    }
     end = offset + size;
   }
   close();
-  return { kind, decodeTime, samples, data };
+  return { kind, decodeTime, samples: withSets(run, sets).samples, data };
 }

@@ -58,7 +58,9 @@ export interface SegmentFacts {
   readonly placeBytes: number;
   /** Bytes that it needs besides where its samples have to be decoded at other times: as the first one. @default 0 */
   readonly movedBytes?: number;
-  /** The same for its audio alone, where it has video as well. Absent: the head does not tell. */
+  /** Bytes that it needs besides where its access points have their parameter sets. @default 0 */
+  readonly setBytes?: number;
+  /** `placeBytes` of its audio alone, where it has video as well. Absent: the head does not tell. */
   readonly audioBytes?: number;
 }
 
@@ -95,9 +97,10 @@ export interface SegmentFormat {
    * The samples of a whole segment, decrypted; the main track first. Tracks that the encoding does not have are left out.
    * @param segment it may be overwritten
    * @param maxPieces units of video, frames of audio, samples, or elements of Matroska. @default as many as there are
+   * @param hasSets access points have their parameter sets, not only the sample description
    * @throws UnsupportedMp4, TooManyPieces
    */
-  read(segment: Buffer, encoding: Encoding, maxPieces?: number): readonly SegmentRun[];
+  read(segment: Buffer, encoding: Encoding, maxPieces?: number, hasSets?: boolean): readonly SegmentRun[];
   /** Whether the head of a segment leaves open if it can be read: one is read as a whole before the list is relied on. */
   readonly needsTrial?: boolean;
   /** Reading a segment takes time in proportion to its pieces alone, however large they are. @default false */

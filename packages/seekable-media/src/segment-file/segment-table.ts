@@ -1,3 +1,4 @@
+import { readParameterSets } from '../elementary/index.ts';
 import { commonTimescale, UnsupportedMp4 } from '../isobmff/index.ts';
 import { type SegmentFormatName, segmentFormat } from './formats.ts';
 import { type Encoding, MAX_PLACE_BYTES, type SegmentFacts, type SegmentTrackKind } from './segment-format.ts';
@@ -79,6 +80,7 @@ export function createTable(
   const timescale = commonTimescale(
     [...encodings.values()].flatMap(({ tracks }) => tracks.map(({ timescale }) => timescale)),
   );
+  const hasSets = needsSets([...encodings.values()]);
   const period = (segmentFormat(format).clockSeconds ?? Number.POSITIVE_INFINITY) * timescale;
   const [first] = segments;
   const toUnits = ({ encoding, mainKind }: SegmentFacts, time: number) =>
@@ -109,7 +111,8 @@ export function createTable(
     const encoding = names.indexOf(describe(facts.encoding));
     const added = encoding > 0 ? DESCRIPTION_BYTES : 0;
     const moved = index === 0 ? (facts.movedBytes ?? 0) : 0;
-    const bytes = facts.placeBytes + added + moved;
+    const sets = hasSets ? (facts.setBytes ?? 0) : 0;
+    const bytes = facts.placeBytes + added + moved + sets;
     const audioBytes = facts.audioBytes === undefined ? undefined : facts.audioBytes + added;
     if (bytes > MAX_PLACE_BYTES) throw new UnsupportedMp4('A segment is too large');
     const isTimed = isTold || facts.startTime !== undefined;
@@ -124,6 +127,22 @@ export function createTable(
     return { ...place, bytes: place.bytes + movedBytes, audioBytes };
   });
   return { format, encodings: [...encodings.values()], timescale, startTime, endTime: before.end, places };
+}
+
+/** The sample entries of a kind of track, each once, in the order of the encodings. */
+export const entriesOf = (encodings: readonly Encoding[], kind: SegmentTrackKind): readonly Buffer[] =>
+  encodings
+    .flatMap(({ tracks }) => tracks.filter((track) => track.kind === kind).map(({ sampleEntry }) => sampleEntry))
+    .filter((entry, index, all) => all.findIndex((other) => other.equals(entry)) === index);
+
+/**
+ * Whether access points need the parameter sets of their encoding: libavformat and Firefox apply no further sample description in fragments.
+ * They help where samples have the same form otherwise.
+ */
+export function needsSets(encodings: readonly Encoding[]): boolean {
+  const [first, ...others] = entriesOf(encodings, 'vide').map(readParameterSets);
+  const isSame = (sets: typeof first) => sets?.codec === first?.codec && sets?.lengthBytes === first?.lengthBytes;
+  return others.length > 0 && others.every(isSame);
 }
 
 const described = new WeakMap<Encoding, string>();

@@ -8,5 +8,5 @@ export const tsSegments: SegmentFormat = {
   needsTrial: true,
   inspect: (head) => inspectStreams(demux(Buffer.from(head.bytes)), head),
   boundPlace: boundStreams,
-  read: (segment, encoding, maxPieces) => readStreams(demux(segment), encoding, maxPieces),
+  read: (segment, encoding, maxPieces, hasSets) => readStreams(demux(segment), encoding, maxPieces, hasSets),
 };

@@ -70,6 +70,7 @@ export function readPictures(
   codec: VideoCodec,
   stream: EsStream,
   maxUnits = Number.POSITIVE_INFINITY,
+  hasSets = false,
 ): Pictures | undefined {
   const samples: Mutable<PlaceSample>[] = [];
   const data: Buffer[] = [];
@@ -81,7 +82,7 @@ export function readPictures(
     count += units.length;
     if (count > maxUnits) throw new TooManyPieces();
     for (const unit of units) if (codec.setKind(unit) !== undefined) sets.set(unit.toString('latin1'), unit);
-    const kept = codec.keepsSets ? units : units.filter((unit) => codec.setKind(unit) === undefined);
+    const kept = codec.keepsSets || hasSets ? units : units.filter((unit) => codec.setKind(unit) === undefined);
     if (kept.length === 0) continue;
     if (samples.length === MAX_PICTURES) throw new UnsupportedMp4('Too many pictures');
     const compositionOffset = ticksBetween(decodeTicks, ticks);
