@@ -61,7 +61,7 @@ const site = useFolderSite([
     'write_xing=0:id3v2_version=0',
   ),
 ]);
-const { texts, pathOf: made } = site;
+const { texts, pathOf: made, linesOf } = site;
 
 /** A process without what another one has stored, which asks for a list. */
 async function serve(name: string, create: (traits: Partial<Track>) => Track = (traits) => trackOf('f', traits)) {
@@ -255,6 +255,33 @@ describe('a list of MPEG-TS', () => {
     expect(body.toString('latin1').split(configuration).length - 1).toBe(2);
     const [pictures, others] = [await picturesOf(made(`${name}.m3u8`)), await picturesOf(made(`${other}.m3u8`))];
     expect(await picturesOf(body)).toEqual([...pictures, ...others, ...pictures]);
+  });
+
+  /** Serves a list whose tables are in its initialization section alone, as `mapped`. */
+  const mapTables = (name: string) => {
+    const isTable = (packet: Buffer) => [0, 17, 4096].includes(packet.readUInt16BE(1) & 0x1fff);
+    const packetsOfSegment = (line: string) => {
+      const segment = site.read(line);
+      return Array.from({ length: segment.length / 188 }, (_, at) => segment.subarray(at * 188, (at + 1) * 188));
+    };
+    const lines = linesOf(name).map((line) => {
+      if (!line.startsWith(name)) return line;
+      texts.set('tables', Buffer.concat(packetsOfSegment(line).filter(isTable).slice(0, 3)));
+      texts.set(`mapped-${line}`, Buffer.concat(packetsOfSegment(line).filter((packet) => !isTable(packet))));
+      return `mapped-${line}`;
+    });
+    const first = lines.findIndex((line) => line.startsWith('#EXTINF'));
+    texts.set('mapped.m3u8', Buffer.from(lines.toSpliced(first, 0, '#EXT-X-MAP:URI="tables"').join('\n')));
+  };
+
+  it('whose tables are in an initialization section is one MP4', async () => {
+    mapTables('aac');
+    await expectPackets(await expectFile(await serve('mapped'), ['h264', 'aac']), 'aac');
+  });
+
+  it('whose tables are in an initialization section is left to FFmpeg where it is no file', async () => {
+    mapTables('fields');
+    await expectStream(await serve('mapped'));
   });
 
   it.each([

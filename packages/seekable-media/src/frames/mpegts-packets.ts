@@ -18,11 +18,12 @@ interface Clock {
 /**
  * Checks MPEG-TS (ISO/IEC 13818-1 §2.4.3) from its first packet on: packets of 188 bytes, none of which is missing by their counters.
  * @param isPart whether it is a byte range of a file, which may end within a packet
+ * @param isInit whether it is an initialization section: tables without media (RFC 8216 §3.2)
  */
-export function createMpegTsCheck(seconds: number, isPart: boolean) {
+export function createMpegTsCheck(seconds: number, isPart: boolean, isInit = false) {
   const clocks = new Map<number, Clock>();
   let isUnscrambled = true;
-  let hasMedia = false;
+  let hasMedia = isInit;
   /** Demuxers search for the next packet, and so pass what is none. */
   let isInStep = true;
   /** The last counters of packets with a payload, by stream, and packets that are missing in front of others, starts aside. */

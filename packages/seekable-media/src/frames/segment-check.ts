@@ -19,6 +19,8 @@ export interface SegmentCheckOptions extends Mp4CheckOptions {
   readonly isSegment?: boolean;
   /** None follows it, so that a box of it may go on to the end. @default false */
   readonly isLast?: boolean | undefined;
+  /** It is an initialization section. @default false */
+  readonly isInit?: boolean;
   /** What the list consists of, as far as that is known by now. */
   readonly expected?: () => SegmentKind | undefined;
 }
@@ -63,7 +65,7 @@ const AUDIO_HEAD_BYTES = 4 * 1024;
  * - packed audio: frames with a size, whose number yields the duration.
  */
 export function createSegmentCheck(options: SegmentCheckOptions = {}): SegmentCheck {
-  const { seconds = 0, isSegment = false, isLast = false, isNominal = false, isPart = false } = options;
+  const { seconds = 0, isSegment = false, isLast = false, isNominal = false, isInit, isPart = false } = options;
   const { expected = () => undefined } = options;
   // The last segment of a list may be shorter than all others that it states.
   const mp4 = { ...options, seconds: isLast || isNominal ? 0 : seconds };
@@ -84,7 +86,7 @@ export function createSegmentCheck(options: SegmentCheckOptions = {}): SegmentCh
     else if (isWhole || head.length >= MAX_HEAD_BYTES) kind = isId3Tag(head) ? 'audio' : 'unknown';
     // Not the rest of a packet that the segment before begins.
     if (kind === 'mpegts' && PICTURE.test(head.toString('latin1', 0, 4))) foreignBytes = offset ?? 0;
-    if (kind === 'mpegts') rules = createMpegTsCheck(seconds, isPart);
+    if (kind === 'mpegts') rules = createMpegTsCheck(seconds, isPart, isInit);
     else rules = kind === 'mp4' || kind === 'audio' ? createFrameRules(kind) : undefined;
     rules?.update(head.subarray(Math.max(offset ?? 0, 0)));
   };

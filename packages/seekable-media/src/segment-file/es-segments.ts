@@ -24,6 +24,8 @@ interface State {
     readonly sets: readonly string[];
   };
   readonly audio?: { readonly codec: EsCodec; readonly signature: string };
+  /** What comes before each segment, in base64. */
+  readonly tables?: string | undefined;
 }
 
 /** Fields of a fragment beyond those that the segment has room for. */
@@ -40,10 +42,20 @@ const videoOf = (streams: readonly EsStream[]) => {
 };
 const audioOf = (streams: readonly EsStream[]) => streams.find(({ codec }) => !VIDEO_CODECS[codec]);
 
-/** What the elementary streams in the head of a segment say; `undefined`: more of it is needed. */
+/** `State.tables` of an encoding. */
+export function tablesOf({ state }: Encoding): Buffer | undefined {
+  const { tables }: State = JSON.parse(state.toString());
+  return tables === undefined ? undefined : Buffer.from(tables, 'base64');
+}
+
+/**
+ * What the elementary streams in the head of a segment say; `undefined`: more of it is needed.
+ * @param tables that come before each segment
+ */
 export function inspectStreams(
   streams: readonly EsStream[],
   head: Pick<SegmentHead, 'bytes' | 'isWhole' | 'size' | 'encoding'>,
+  tables?: Buffer,
 ): SegmentFacts | MoreBytes {
   const video = videoOf(streams);
   const audio = audioOf(streams);
@@ -58,7 +70,7 @@ export function inspectStreams(
     if (head.isWhole) throw new UnsupportedMp4('A segment without the first picture or sound');
     return more;
   }
-  const encoding = head.encoding ?? describe(picture && { ...picture, ...video }, frame && { ...audio, frame });
+  const encoding = head.encoding ?? describe(picture && { ...picture, ...video }, frame && { ...audio, frame }, tables);
   if (picture)
     return {
       encoding,
@@ -116,9 +128,9 @@ interface FoundAudio {
   readonly frame: NonNullable<ReturnType<typeof firstFrame>>;
 }
 
-function describe(video: FoundVideo | undefined, audio: FoundAudio | undefined): Encoding {
+function describe(video: FoundVideo | undefined, audio: FoundAudio | undefined, tables: Buffer | undefined): Encoding {
   const tracks: SegmentTrack[] = [];
-  const state: Mutable<State> = {};
+  const state: Mutable<State> = { tables: tables?.toString('base64') };
   if (video) {
     const sets = setsOf(video.codec, video.units);
     const { width, height, sampleEntry } = video.codec.describe(sets);

@@ -19,14 +19,7 @@ import {
 import { createWorkspace } from '../workspace.ts';
 import { type SegmentFormatName, segmentFormat } from './formats.ts';
 import { type Encoding, isHardlyLate, type SegmentTrackKind, TooManyPieces } from './segment-format.ts';
-import {
-  differenceOf,
-  entriesOf,
-  kindsOf,
-  needsSets,
-  type SegmentTable,
-  type TablePlace,
-} from './segment-table.ts';
+import { differenceOf, entriesOf, kindsOf, needsSets, type SegmentTable, type TablePlace } from './segment-table.ts';
 
 /** A file as its table lays it out. */
 export interface FileLayout {

@@ -134,15 +134,16 @@ export class SegmentScheduler implements FetchScheduler {
     const { locator, limits, parallelism, keys, filter, container, timeline } = this.#options;
     const { range } = part.section;
     const decryption = keys.known(part.section);
-    const seconds = part.side === 'content' && !timeline.isRounded ? part.segment.seconds : 0;
+    const isInit = part.side === 'init';
     const fetched: Fetched = { check: undefined, ...Promise.withResolvers<void>() };
-    const init = part.side === 'init' ? undefined : this.#init;
-    if (part.side === 'init') this.#init = fetched;
+    const init = isInit ? undefined : this.#init;
+    if (isInit) this.#init = fetched;
     const checks = {
-      seconds,
+      seconds: isInit || timeline.isRounded ? 0 : part.segment.seconds,
       isNominal: timeline.isRounded === undefined,
       cipher: decryption,
       isSegment: true,
+      isInit,
       isLast: this.isDone(),
       isPart: range !== undefined,
       expected: () => container.kind,
@@ -171,8 +172,8 @@ export class SegmentScheduler implements FetchScheduler {
     });
     const steps: Filter[] = [];
     if (decryption) steps.push(createDecryption(decryption));
-    if (part.side === 'content') steps.push(createHeadFilter(() => fetched.check?.foreignBytes ?? 0));
-    if (filter) steps.push(part.side === 'init' ? filter.init() : filter.segment(part.discontinuityAt));
+    if (!isInit) steps.push(createHeadFilter(() => fetched.check?.foreignBytes ?? 0));
+    if (filter) steps.push(isInit ? filter.init() : filter.segment(part.discontinuityAt));
     if (steps.length > 0) this.#filters.set(fetch, steps.reduce(chainFilters));
     return fetch;
   }
