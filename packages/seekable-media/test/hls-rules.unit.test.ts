@@ -29,8 +29,8 @@ const inits = (lines: readonly string[]) => mediaOf(lines).segments.map(({ init 
 /** Media after tags. */
 const segment = (...tags: string[]) => [...tags, '#EXTINF:1,', 's'];
 const repeat = (count: number, ...lines: string[]) => Array.from({ length: count }, () => lines).flat();
-const rejects = (lines: readonly string[], message: string) =>
-  expect(() => read(lines)).toThrow(expect.objectContaining({ name: 'PlaylistError', message }));
+const rejects = (lines: readonly string[], message: string, name = 'PlaylistError') =>
+  expect(() => read(lines)).toThrow(expect.objectContaining({ name, message }));
 
 describe('lines of a playlist', () => {
   it('are read without the space around them, empty ones not at all', () => {
@@ -231,11 +231,16 @@ describe('keys', () => {
     ).toEqual(['s', 's key k 1', 's key k 1', 's key l 2', 's key l 2', 's key m 5', 's key m 6', 's']));
 
   it.each([
-    ['METHOD=AES-128,URI="k",KEYFORMAT="com.widevine"', 'The playlist is protected by DRM'],
-    ['METHOD=SAMPLE-AES-CTR-WITH-A-LONG-NAME,URI="k"', 'Unsupported encryption method SAMPLE-AES-CTR-WITH-'],
     ['METHOD=AES-128,URI="k",IV=0xg', 'Invalid initialization vector'],
     ['METHOD=AES-128,URI="http://["', 'Invalid URI in playlist'],
   ])('with %s are refused', (attributes, message) => rejects(segment(`#EXT-X-KEY:${attributes}`), message));
+
+  it.each([
+    ['METHOD=AES-128,URI="k",KEYFORMAT="com.widevine"', 'The playlist is protected by DRM'],
+    ['METHOD=SAMPLE-AES-CTR-WITH-A-LONG-NAME,URI="k"', 'Unsupported encryption method SAMPLE-AES-CTR-WITH-'],
+  ])('with %s are refused for their encryption', (attributes, message) =>
+    rejects(segment(`#EXT-X-KEY:${attributes}`), message, 'EncryptedPlaylist'),
+  );
 
   it('of a DRM system are the first that a scan finds', () =>
     expect(

@@ -1,4 +1,4 @@
-import { type PackedPlaylist, PlaylistError, readHlsPlaylist } from '@reelay/seekable-media/hls';
+import { EncryptedPlaylist, type PackedPlaylist, PlaylistError, readHlsPlaylist } from '@reelay/seekable-media/hls';
 import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import {
   createWebmTable,
@@ -50,7 +50,7 @@ export type Parse = <Input, Output>(
 export const READ_HLS_PLAYLIST: PureTask<{ readonly bytes: Buffer; readonly maxSegments: number }, PackedPlaylist> = {
   name: 'read HLS playlist',
   run: ({ bytes, maxSegments }) => readHlsPlaylist(bytes.toString(), maxSegments),
-  errors: [PlaylistError],
+  errors: [EncryptedPlaylist, PlaylistError],
   limitError: PlaylistError,
 };
 

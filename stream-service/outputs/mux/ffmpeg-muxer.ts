@@ -39,8 +39,9 @@ export interface MuxJob {
  */
 const QUEUE_ARGS = ['-thread_queue_size', '512'];
 
-/** What FFmpeg says of a codec that its output cannot hold: of some sources, only reading them tells the codec. */
-const UNWRITABLE = /codec not currently supported in container/;
+/** What FFmpeg says of a codec that its output cannot hold: of some sources, only reading them tells the codec, as LATM in place of ADTS. */
+const UNWRITABLE =
+  /codec not currently supported in container|Codec 'aac_latm' .* is not supported by the bitstream filter/;
 
 /** The index at the end of the file would have the offsets from before the header grew. */
 const WITHOUT_INDEX_ARGS = ['-movflags', '+skip_trailer'];

@@ -48,6 +48,11 @@ const site = useFolderSite([
   segments('many', 'mpegts', 'ts', '1', ...PICTURE, ...TONE, ...H264, '-g', '25', ...SOUNDS.aac),
   segments('adts', 'adts', 'aac', '4', ...TONE, ...SOUNDS.aac),
   hls('latm', ...PICTURE, ...TONE, ...H264, ...SOUNDS.aac, '-hls_segment_options', 'mpegts_flags=latm'),
+  // The muxer of lists says that it is ADTS.
+  segments(
+    ...(['declared', 'mpegts', 'ts', '4', ...PICTURE, ...TONE, ...H264, ...SOUNDS.aac] as const),
+    ...['-segment_format_options', 'mpegts_flags=latm', '-segment_list_type', 'm3u8'],
+  ),
   segments('short', 'adts', 'aac', '0.4', ...TONE, ...SOUNDS.aac),
   segments('described', 'mp3', 'mp3', '4', ...TONE, ...SOUNDS.mp3),
   segments(
@@ -292,8 +297,19 @@ describe('a list of MPEG-TS', () => {
     await expectStream(await serve(name), codec);
   });
 
-  it('with LATM, which MP4 cannot hold, is left to FFmpeg, which refuses it', async () => {
-    expect((await sendRequest(await serve('latm'))).status).toBe(502);
+  it.each(['latm', 'declared'])('with LATM is refused, because MP4 cannot hold it, but converted: %s', async (name) => {
+    const url = await serve(name);
+    const { status, body } = await sendRequest(url);
+    expect([status, JSON.parse(body.toString()).detail]).toEqual([415, 'MP4 cannot hold the codecs of this source.']);
+    const converted = await sendRequest(`${url}?format=mp3`);
+    expect([converted.status, (await probeBody(converted.body, '.mp3')).codecs]).toEqual([200, ['mp3']]);
+  });
+
+  it('with encryption of samples is refused by the name of its method', async () => {
+    const [first = '', ...rest] = linesOf('aac');
+    texts.set('samples.m3u8', Buffer.from([first, '#EXT-X-KEY:METHOD=SAMPLE-AES,URI="key"', ...rest].join('\n')));
+    const { status, body } = await sendRequest(await serve('samples'));
+    expect([status, JSON.parse(body.toString()).detail]).toEqual([415, 'Unsupported encryption method SAMPLE-AES.']);
   });
 
   it.each([

@@ -39,7 +39,7 @@ describe('HLS source faults', () => {
     ['is a page', () => '<html>', 502],
     ['is empty', () => '', 502],
     ['lists nothing', () => playlist([]), 502],
-    ['is protected', () => playlist(['#EXT-X-KEY:METHOD=SAMPLE-AES,URI="skd://x"', ...listed()]), 502],
+    ['is protected', () => playlist(['#EXT-X-KEY:METHOD=SAMPLE-AES,URI="skd://x"', ...listed()]), 415],
     ['names no key that is there', () => playlist(['#EXT-X-KEY:METHOD=AES-128,URI="no"', ...listed()]), 404],
     ['names a key that is a page', () => playlist(['#EXT-X-KEY:METHOD=AES-128,URI="1.ts"', ...listed()]), 502],
     ['names a key that is too short', () => playlist(['#EXT-X-KEY:METHOD=AES-128,URI="short"', ...listed()]), 502],

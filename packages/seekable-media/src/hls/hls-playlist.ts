@@ -1,6 +1,6 @@
 import { type Segment, type Timeline, trimGaps } from '../timeline/index.ts';
 import { readHlsEntries } from './hls-reader.ts';
-import { hasWholeSeconds, isHlsPlaylist, MAX_URL_CHARS, PlaylistError } from './hls-text.ts';
+import { EncryptedPlaylist, hasWholeSeconds, isHlsPlaylist, MAX_URL_CHARS, PlaylistError } from './hls-text.ts';
 import { type PackedSegments, packSegments, requireValidUri, unpackSegments } from './packed-segments.ts';
 
 /** A media playlist lists segments; a master playlist lists other playlists, of which the best is selected. */
@@ -29,7 +29,7 @@ export function readHlsPlaylist(text: string, maxSegments: number): PackedPlayli
     const best = variants.reduce((a, b) => (b.bandwidth > a.bandwidth ? b : a));
     return { kind: 'master', bestUri: requireValidUri(best.uri) };
   }
-  if (entries.isProtected) throw new PlaylistError('The playlist is protected by DRM');
+  if (entries.isProtected) throw new EncryptedPlaylist('The playlist is protected by DRM');
   // A recording begins with its first media and ends with its last.
   const played = isComplete ? trimGaps(segments) : segments;
   const [first] = played;

@@ -1,8 +1,13 @@
 /** Limits and rules of the HLS text format. All functions run in time linear in the length of the text. */
 
-/** The playlist is malformed, exceeds a limit, or is protected by DRM. */
+/** The playlist is malformed, or exceeds a limit. */
 export class PlaylistError extends Error {
-  override readonly name = 'PlaylistError';
+  override readonly name: string = 'PlaylistError';
+}
+
+/** Its media is protected by DRM, or encrypted in a way that is not read. */
+export class EncryptedPlaylist extends PlaylistError {
+  override readonly name = 'EncryptedPlaylist';
 }
 
 /** Characters of one tag or URI. Signed URLs of large services have 2,000. */

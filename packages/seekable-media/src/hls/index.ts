@@ -5,4 +5,4 @@ export {
   unpackHlsPlaylist,
 } from './hls-playlist.ts';
 export { scanHlsPlaylist } from './hls-scan.ts';
-export { PlaylistError } from './hls-text.ts';
+export { EncryptedPlaylist, PlaylistError } from './hls-text.ts';

@@ -1,6 +1,6 @@
 import { RelativeSection, type Segment } from '../timeline/index.ts';
 import type { HlsEntries, HlsKey, HlsRange, HlsSegment } from './hls-reader.ts';
-import { IV_BYTES, ivOfSequence, PlaylistError } from './hls-text.ts';
+import { EncryptedPlaylist, IV_BYTES, ivOfSequence, PlaylistError } from './hls-text.ts';
 
 /**
  * The segments of a media playlist as a few texts and typed arrays: they pass from one process to another in a fraction of
@@ -81,7 +81,8 @@ function packSections(sections: readonly Section[], keys: Map<HlsKey, number>): 
   const hasRanges = sections.some(({ range }) => range);
   const hasKeys = sections.some(({ key }) => key);
   const indexOf = (key: HlsKey) => {
-    if (key.method !== 'AES-128') throw new PlaylistError(`Unsupported encryption method ${key.method.slice(0, 20)}`);
+    if (key.method !== 'AES-128')
+      throw new EncryptedPlaylist(`Unsupported encryption method ${key.method.slice(0, 20)}`);
     return indexIn(keys, key);
   };
   return {

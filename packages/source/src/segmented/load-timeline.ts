@@ -1,13 +1,13 @@
 import { collectInSlices, ownTurn } from '@reelay/concurrency';
 import { dashTimeline, unpackFragments } from '@reelay/seekable-media/dash';
-import { PlaylistError, unpackHlsPlaylist } from '@reelay/seekable-media/hls';
+import { EncryptedPlaylist, PlaylistError, unpackHlsPlaylist } from '@reelay/seekable-media/hls';
 import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import { unpackTable } from '@reelay/seekable-media/segment-file';
 import { isSameMedia, type Timeline } from '@reelay/seekable-media/timeline';
 import type { WebmParts } from '@reelay/seekable-media/webm';
 import { probeOffset } from '../availability-probe.ts';
 import { createPlaylistCheck } from '../completeness.ts';
-import { UpstreamError, UrlExpired } from '../errors.ts';
+import { UnsupportedRendition, UpstreamError, UrlExpired } from '../errors.ts';
 import { fetchBuffer } from '../memory.ts';
 import { READ_HLS_PLAYLIST, READ_WEBM } from '../parsing.ts';
 import type { OpenRequest } from '../source.ts';
@@ -70,6 +70,7 @@ const loadHls: LoadTimeline = async (options, track, signal) => {
     const playlist = await parse(READ_HLS_PLAYLIST, { bytes, maxSegments }, { client, signal })
       .then((packed) => unpackHlsPlaylist(packed, baseUrl))
       .catch((error) => {
+        if (error instanceof EncryptedPlaylist) throw new UnsupportedRendition(`${error.message}.`, { cause: error });
         throw error instanceof PlaylistError ? new UpstreamError('Invalid HLS playlist', { cause: error }) : error;
       });
     if (playlist.kind === 'media') return { ...playlist, segments: await collectInSlices(playlist.segments) };
