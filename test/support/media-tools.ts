@@ -112,12 +112,22 @@ export async function packetsOf(file: string | Buffer, side: 'v' | 'a', ...optio
 }
 
 /**
- * Digests of the pictures that FFmpeg decodes, each in its own size.
+ * Digests of the pictures that FFmpeg decodes, each scaled to one size: unasked, FFmpeg scales to that of the first one.
  * @param options of FFmpeg for its input
  */
 export async function picturesOf(file: string | Buffer, ...options: string[]): Promise<string[]> {
   if (typeof file !== 'string') return withFile(file, '.mp4', (written) => picturesOf(written, ...options));
-  const output = ['-map', '0:v', '-autoscale', '0', '-fps_mode', 'passthrough', '-f', 'framemd5', '-'];
+  const output = [
+    '-map',
+    '0:v',
+    '-vf',
+    'scale=64:64:flags=neighbor+bitexact',
+    '-fps_mode',
+    'passthrough',
+    '-f',
+    'framemd5',
+    '-',
+  ];
   const { stdout } = await run('ffmpeg', ['-v', 'error', ...options, '-i', file, ...output], { maxBuffer: 2 ** 26 });
   const rows = stdout.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return rows.map((row) => row.split(',')[5]?.trim() ?? '');
