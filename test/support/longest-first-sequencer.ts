@@ -6,6 +6,9 @@ const PROJECTS = ['isolated', 'browser', 'integration', 'unit'];
 
 /** Files that take longest. Without durations of an earlier run, vitest would start them late: it goes by file size. */
 export const LONGEST_TESTS = [
+  // Of several minutes each.
+  'test/stream-service/seeks.all.test.ts',
+  'test/stream-service/http/twins.all.test.ts',
   'test/attacks/hostile-mp4.all.test.ts',
   'test/attacks/large-inputs.all.test.ts',
   'test/attacks/links.all.test.ts',
@@ -30,23 +33,22 @@ export const LONGEST_TESTS = [
   'test/stream-service/**/segment-boundaries.all.test.ts',
   'test/stream-service/http/fetched-bytes.all.test.ts',
   'test/stream-service/**/pair-seeks.all.test.ts',
-  'test/stream-service/seeks.all.test.ts',
   'test/stream-service/task/main.all.test.ts',
   'test/web/browser/firefox.all.test.ts',
   'test/web/browser/page-states.all.test.ts',
   'test/web/browser/player.all.test.ts',
   'test/web/browser/real-downloads.all.test.ts',
+  'test/yt-dlp-worker/worker.all.test.ts',
 ];
 
 /** Starts the longest files of each project first. */
 export default class LongestFirstSequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification) =>
-      LONGEST_TESTS.some((path) => matchesGlob(moduleId, `**/${path}`));
-    const sorted = await super.sort(files);
-    return PROJECTS.flatMap((name) => {
-      const own = sorted.filter(({ project }) => project.name === name);
-      return [...own.filter(isLong), ...own.filter((file) => !isLong(file))];
-    });
+    const rankOf = ({ moduleId }: TestSpecification) => {
+      const rank = LONGEST_TESTS.findIndex((path) => matchesGlob(moduleId, `**/${path}`));
+      return rank < 0 ? LONGEST_TESTS.length : rank;
+    };
+    const sorted = (await super.sort(files)).toSorted((a, b) => rankOf(a) - rankOf(b));
+    return PROJECTS.flatMap((name) => sorted.filter(({ project }) => project.name === name));
   }
 }
