@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { parseFragmentSamples, UnsupportedMp4 } from '../src/isobmff/index.ts';
-import { createWebmTable, makePlace, makeShortPlace, placeRequest, startSecondsOf } from '../src/segment-file/index.ts';
+import { parseFragmentSamples, placeParts, UnsupportedMp4 } from '../src/isobmff/index.ts';
+import {
+  createWebmTable,
+  makePlace,
+  makeShortPlace,
+  placeRequest,
+  type SegmentTable,
+  startSecondsOf,
+} from '../src/segment-file/index.ts';
 import { readBlocks, readWebmFile, type WebmFile } from '../src/webm/index.ts';
 import {
   block,
@@ -17,6 +24,9 @@ import {
 
 const read = (parts: Partial<WebmParts> = {}) => readBytes(webmFile(parts));
 const readBytes = (head: Buffer, fileBytes = head.length) => readWebmFile({ head, fileBytes });
+
+const placeOf = (table: SegmentTable, index: number, segment: Buffer): Buffer =>
+  Buffer.concat([...placeParts(makePlace(placeRequest(table, 0, { index, segment: [segment] })))]);
 
 function requireFile(file: ReturnType<typeof readWebmFile>): WebmFile {
   if (!('tracks' in file)) throw new Error('The cues are elsewhere');
@@ -42,7 +52,7 @@ describe('a file of WebM', () => {
 
   it('makes a place of exactly the bytes of its table', () => {
     const table = createWebmTable(requireFile(read()));
-    const place = makePlace(placeRequest(table, 0, { index: 1, segment: [cluster(1000)] }));
+    const place = placeOf(table, 1, cluster(1000));
     expect(place.length).toBe(table.places[1]?.bytes);
     expect(place.includes('frame 1000')).toBe(true);
   });
@@ -107,7 +117,7 @@ describe('a file of WebM', () => {
     // Packets of 20 ms.
     const data = lace([Buffer.from('\x08a'), Buffer.from('\x08bc')]);
     const laced = (time: number) => block(time, { flags: KEYFRAME | LACING.xiph, data });
-    const place = makePlace(placeRequest(table, 0, { index: 1, segment: [cluster(1000, [laced(0), laced(41)])] }));
+    const place = placeOf(table, 1, cluster(1000, [laced(0), laced(41)]));
     const moof = { bytes: place.subarray(0, place.readUInt32BE(0)), offset: 0 };
     const samples = [...parseFragmentSamples(moof, 1, Buffer.alloc(16))];
     expect(samples.map(({ duration, size }) => [duration, size])).toEqual([
@@ -129,7 +139,7 @@ describe('a file of WebM', () => {
       );
       const segment = cluster(0, blocks);
       const table = createWebmTable({ ...file, places: [{ time: 0, start: 0, end: segment.length }] });
-      return makePlace(placeRequest(table, 0, { index: 0, segment: [segment] })).length;
+      return placeOf(table, 0, segment).length;
     };
     expect(bytesFor(lacedFile)).toBeGreaterThan(10_000);
     for (const parts of [{}, { ...lacedFile, entry: number(0x9c, 0) }])
@@ -140,7 +150,7 @@ describe('a file of WebM', () => {
     const table = createWebmTable(requireFile(read({ codec: 'A_OPUS', unit: 20_832 })));
     expect(table.timescale).toBe(48_000);
     expect(table.places.map(({ time }) => time + 312)).toEqual([0, 1000, 2000]);
-    const place = makePlace(placeRequest(table, 0, { index: 1, segment: [cluster(1000)] }));
+    const place = placeOf(table, 1, cluster(1000));
     expect(place.includes('frame 1000')).toBe(true);
   });
 

@@ -1,5 +1,5 @@
 import { EncryptedPlaylist, type PackedPlaylist, PlaylistError, readHlsPlaylist } from '@reelay/seekable-media/hls';
-import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
+import { type PackedPlace, UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import {
   createWebmTable,
   type MoreBytes,
@@ -77,8 +77,8 @@ export const READ_WEBM: PureTask<WebmParts, NeededCues | { readonly table: Buffe
   ...thrown,
 };
 
-/** A segment as a place of a file. */
-export const MAKE_PLACE: PureTask<PlaceRequest, Buffer> = {
+/** A segment as a place of a file, in the memory of the segment. */
+export const MAKE_PLACE: PureTask<PlaceRequest, PackedPlace> = {
   name: 'make place',
   run: makePlace,
   attempt: makeShortPlace,

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { AvailabilityProbes } from './availability-probe.ts';
 import type { Parse } from './parsing.ts';
+import type { PlacesInMemory } from './placed-file.ts';
 import type { EventLoopLoad, ReadAheadBudget } from './read-ahead-limits.ts';
 import type { PredictedRange } from './request-headers.ts';
 import type { SourceTrack } from './track.ts';
@@ -31,6 +32,8 @@ export interface FileSource extends SourceCapabilities {
   readonly validator: string | undefined;
   /** All bytes before the first fragment of an MP4 whose fragments may follow another header. Absent: they are read as any others. */
   readonly header?: Buffer;
+  /** What is behind that header, in memory. */
+  readonly places?: PlacesInMemory;
   /**
    * Reads from `first` to `last`, both included; without `last` to the end. The stream carries exactly these bytes or is
    * destroyed with an error: after a dropped or stalled connection or an expired URL it resumes at the next byte.

@@ -1,9 +1,11 @@
 import { type MovieFragment, parseBoxes, UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import {
   type Layout,
+  type MuxedPlaceRequest,
   type PlaceFragment,
   placeFragments,
   placeTimes,
+  type ReadFragment,
   type SourceIndex,
 } from '@reelay/seekable-media/virtual-mp4';
 import { type Name, nameOf } from '@reelay/source/names';
@@ -27,6 +29,8 @@ export interface PlaceReading {
 
 /** The name of the extent of a place. */
 export const placeName = ({ name }: Pick<SharedFile, 'name'>, number: number): Name => nameOf([name], 'place', number);
+
+type PlaceTrack = Layout['placeTracks'][number];
 
 interface KnownFragment {
   readonly moofs: readonly MovieFragment[];
@@ -80,19 +84,10 @@ async function arrange(bytes: number, reading: PlaceReading): Promise<readonly P
     }),
   );
   const read = new Map(sources);
-  const tracks = wanted.map(({ track, fragments }) => ({
-    source: track.source,
-    sourceId: track.sourceId,
-    defaults: track.defaults,
-    factor: track.factor,
-    shift: track.shift,
-    times: placeTimes(track, number),
-    fragments: fragments.map((fragment) => ({
-      ...fragment,
-      moofs: ownMoof(layout, fragment) ?? read.get(track.source)?.get(fragment.index)?.moofs ?? [],
-    })),
+  const request = requestOf(layout, { number, bytes }, ({ source }, fragment) => ({
+    moofs: ownMoof(layout, fragment) ?? read.get(source)?.get(fragment.index)?.moofs ?? [],
   }));
-  const { head, tail, spans } = await parse(ARRANGE_MUXED_PLACE, { bytes, sequence: number + 1, tracks }, parsing);
+  const { head, tail, spans } = await parse(ARRANGE_MUXED_PLACE, request, parsing);
   const media = wanted.flatMap(({ track: { source }, fragments }, index) =>
     (spans[index] ?? []).map((span): Part => {
       const fragment = fragments.find(({ first, bytes }) => span.first >= first && span.first < first + bytes);
@@ -104,6 +99,25 @@ async function arrange(bytes: number, reading: PlaceReading): Promise<readonly P
   );
   return [{ bytes: head }, ...media, { bytes: tail }];
 }
+
+/** @param find what is known of the samples of a fragment */
+export const requestOf = (
+  { placeTracks }: Layout,
+  { number, bytes }: { readonly number: number; readonly bytes: number },
+  find: (track: PlaceTrack, fragment: PlaceFragment) => Pick<ReadFragment, 'moofs' | 'run'>,
+): MuxedPlaceRequest => ({
+  bytes,
+  sequence: number + 1,
+  tracks: placeTracks.map((track) => ({
+    source: track.source,
+    sourceId: track.sourceId,
+    defaults: track.defaults,
+    factor: track.factor,
+    shift: track.shift,
+    times: placeTimes(track, number),
+    fragments: placeFragments(track, number).map((fragment) => ({ ...fragment, ...find(track, fragment) })),
+  })),
+});
 
 /** The `moof` of samples that have none in their source. */
 const ownMoof = ({ own }: Layout, { moof }: PlaceFragment): readonly MovieFragment[] | undefined =>

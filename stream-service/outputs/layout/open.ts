@@ -21,6 +21,7 @@ import { partOf, refusal, writers } from '../writers.ts';
 import { OtherCodec } from './lay-out-part.ts';
 import { type LayoutCaches, trackOf } from './layout-caches.ts';
 import { findFirstRead, LayoutStream } from './layout-stream.ts';
+import { readMadePlaces } from './made-places.ts';
 import { placeName } from './muxed-places.ts';
 import { type FilePlan, nameClip, WHOLE } from './plan.ts';
 import { loadAll, NoSuchFile, openPlaylist, type PresentationPlan, refusePresentation } from './presentation.ts';
@@ -187,6 +188,12 @@ async function openSources(
     return new ByteReader(await openSame(index, predicted));
   };
 
+  const { client } = session;
+  if (layout.placeTracks.length > 0 && found.tracks.every(({ file }) => file)) {
+    const files = await Promise.all(found.tracks.map((_, index) => open(index, { first: 0 })));
+    if (!isOfLayout(known, files)) return undefined;
+    return (first, last = layout.size - 1) => readMadePlaces({ layout, files, first, last, client });
+  }
   const extent = firstByte < layout.size ? layout.extentAt(firstByte) : undefined;
   const needed = { first: firstByte, last: Math.min(lastByte, layout.size - 1) };
   const shared = extents.share(known.name, (index) => openSame(index, { first: 0, last: 0 }));
@@ -205,7 +212,9 @@ async function openSources(
     }),
   );
   if (fits.includes(false)) return undefined;
-  const { client } = session;
   return (first, last = layout.size - 1) =>
     new LayoutStream({ layout, first, last, client, openSource: openFitting, extents, shared });
 }
+
+const isOfLayout = (known: KnownLayout, files: readonly Source[]): files is readonly SizedFile[] =>
+  files.every((file, index) => known.fits(index, file));

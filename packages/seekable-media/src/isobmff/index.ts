@@ -55,13 +55,23 @@ export {
   writeMovieHeader,
 } from './movie-header.ts';
 export {
+  allocateSegment,
+  copyChunks,
+  type PackedPlace,
+  type PackedRun,
+  packPlace,
+  placeParts,
+  recycle,
+  runParts,
+  unpackSamples,
+  weighPlace,
+} from './packed-place.ts';
+export {
   framePlace,
   LENGTH_BYTES,
   measurePlace,
   type PlaceRun,
   type PlaceSample,
-  recyclePlace,
-  writePlace,
 } from './place.ts';
 export {
   countDeclaredSamples,

@@ -27,7 +27,7 @@ export interface PlaceRun {
 /** Bytes of the length in front of a NAL unit. */
 export const LENGTH_BYTES = 4;
 
-/** Bytes that `writePlace` needs for some runs. Neither their data nor the unit of their times matters. */
+/** Bytes that a place needs for some runs. Neither their data nor the unit of their times matters. */
 export function measurePlace(runs: readonly Omit<PlaceRun, 'data'>[]): number {
   const present = runs.filter(({ samples }) => samples.length > 0);
   const mfhd = fullBox('mfhd', 0, 0, u32(0));
@@ -69,47 +69,6 @@ export function framePlace(bytes: number, sequence: number, runs: readonly Omit<
   const tail = Buffer.alloc(rest);
   if (isFree) boxHeader('free', rest).copy(tail);
   return { head, tail };
-}
-
-/** The memory of a place that is no longer read, until the garbage collector frees it. */
-let spare: WeakRef<ArrayBuffer> | undefined;
-/** Smaller ones may share their memory. */
-const MIN_SPARE_BYTES = 64 * 1024;
-/** A buffer larger than this many times the place is not recycled: permits count the bytes of the place. */
-const MAX_SPARE_FACTOR = 1.25;
-
-/** Makes the next place in the memory of this one, which is empty then: to map new memory takes longer than to copy into it. */
-export function recyclePlace({ buffer, length }: Buffer): void {
-  if (length < MIN_SPARE_BYTES || !(buffer instanceof ArrayBuffer)) return;
-  // Frees what is replaced at once.
-  spare?.deref()?.transfer(0);
-  spare = new WeakRef(buffer.transfer());
-}
-
-function allocate(bytes: number): Buffer {
-  const memory = spare?.deref();
-  if (!memory || memory.byteLength < bytes || memory.byteLength > MAX_SPARE_FACTOR * bytes)
-    return Buffer.allocUnsafeSlow(bytes);
-  spare = undefined;
-  return Buffer.from(memory, 0, bytes);
-}
-
-/** The whole fragment. @throws as `framePlace`, and when the data has another size than its samples */
-export function writePlace(bytes: number, sequence: number, runs: readonly PlaceRun[]): Buffer {
-  const { head, tail } = framePlace(bytes, sequence, runs);
-  const place = allocate(bytes);
-  let at = head.copy(place);
-  for (const { data, lacksLengths } of runs) {
-    const lengthBytes = lacksLengths ? LENGTH_BYTES : 0;
-    for (const part of data) {
-      if (at + lengthBytes + part.length > bytes) throw new UnsupportedMp4('Samples of another size');
-      if (lacksLengths) at = place.writeUInt32BE(part.length, at);
-      at += part.copy(place, at);
-    }
-  }
-  if (at + tail.length !== bytes) throw new UnsupportedMp4('Samples of another size');
-  tail.copy(place, at);
-  return place;
 }
 
 /** With where the offset of its data has to be written, from the start of `moof`. */

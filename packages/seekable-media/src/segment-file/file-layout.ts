@@ -1,5 +1,7 @@
 import {
-  box,
+  allocateSegment,
+  BOX_HEADER_BYTES,
+  boxHeader,
   DATA_INFORMATION,
   FRAGMENTED_FILE_TYPE,
   fullBox,
@@ -7,16 +9,16 @@ import {
   measurePlace,
   moveRun,
   type OutputTrack,
+  type PackedPlace,
   type PlaceRun,
+  packPlace,
   patchCreationTime,
   type TrackHeader,
   UnsupportedMp4,
   u32,
   u64,
   writeFragmentedMovie,
-  writePlace,
 } from '../isobmff/index.ts';
-import { createWorkspace } from '../workspace.ts';
 import { type SegmentFormatName, segmentFormat } from './formats.ts';
 import { type Encoding, isHardlyLate, type SegmentTrackKind, TooManyPieces } from './segment-format.ts';
 import { differenceOf, entriesOf, kindsOf, needsSets, type SegmentTable, type TablePlace } from './segment-table.ts';
@@ -119,13 +121,10 @@ export interface PlaceRequest {
   readonly segment: readonly Buffer[];
 }
 
-const segmentSpace = createWorkspace();
-
 const bytesOf = (parts: readonly Buffer[]): number => parts.reduce((sum, { length }) => sum + length, 0);
 
-/** Valid until it is called again. */
 function join(parts: readonly Buffer[]): Buffer {
-  const joined = segmentSpace(bytesOf(parts));
+  const joined = allocateSegment(bytesOf(parts));
   let at = 0;
   for (const part of parts) at += part.copy(joined, at);
   return joined;
@@ -173,18 +172,24 @@ interface SteppedRun extends PlaceRun {
 }
 
 /**
- * The bytes of a place.
+ * A place with the samples of a segment.
  * @param maxPieces as in `SegmentFormat.read`
  * @throws UnsupportedMp4 when the segment is not what its first bytes had said, or needs more bytes; TooManyPieces
  */
-export function makePlace(request: PlaceRequest, maxPieces?: number): Buffer {
+export function makePlace(request: PlaceRequest, maxPieces?: number): PackedPlace {
   const { format, encoding, hasSets, tracks, timescale, time, sourceTime, endTime, bytes, sequence, segment } = request;
   const { read, hasFileTimes, clockSeconds = Number.POSITIVE_INFINITY } = segmentFormat(format);
-  const runs = read(join(segment), encoding, maxPieces, hasSets);
+  const joined = join(segment);
+  const runs = read(joined, encoding, maxPieces, hasSets);
   const factors = new Map(encoding.tracks.map((track) => [track.kind, timescale / track.timescale]));
   const factorOf = (kind: SegmentTrackKind) => factors.get(kind) ?? 1;
   const [main] = runs;
-  if (!main && !hasFileTimes) return box('free', Buffer.alloc(bytes - 8));
+  if (!main && !hasFileTimes)
+    return {
+      frame: { head: boxHeader('free', bytes), tail: Buffer.alloc(bytes - BOX_HEADER_BYTES) },
+      runs: [],
+      memory: [],
+    };
   if (!main) throw new UnsupportedMp4('A segment without samples');
   const shift = time - main.decodeTime * factorOf(main.kind);
   const late = sourceTime === undefined ? 0 : differenceOf(time - shift, sourceTime, clockSeconds * timescale);
@@ -205,7 +210,8 @@ export function makePlace(request: PlaceRequest, maxPieces?: number): Buffer {
     const decodeTime = Math.round(run.decodeTime * factor + shift);
     return [{ ...run, trackId: index + 1, decodeTime, description, samples, step: factor }];
   });
-  return writePlace(bytes, sequence, beginAtZero(beginTogether(endBefore(placed, endTime, bytes), bytes), bytes));
+  const timed = beginAtZero(beginTogether(endBefore(placed, endTime, bytes), bytes), bytes);
+  return packPlace(bytes, sequence, { runs: timed, segment: joined });
 }
 
 /** Runs of which the main one is decoded before the next place begins, if its times fit this one. */
@@ -259,7 +265,7 @@ function beginAtZero(runs: readonly SteppedRun[], bytes: number): readonly Place
 const SHORT = { maxBytes: 4 * 1024 * 1024, maxPieces: 10_000 };
 
 /** The same as `makePlace`, if that takes little time; else undefined. */
-export function makeShortPlace(request: PlaceRequest): Buffer | undefined {
+export function makeShortPlace(request: PlaceRequest): PackedPlace | undefined {
   const { hasIndexedPieces } = segmentFormat(request.format);
   if (!hasIndexedPieces && bytesOf(request.segment) > SHORT.maxBytes) return undefined;
   try {

@@ -31,7 +31,13 @@ export {
   weighSource,
 } from './layout-source.ts';
 export { nameSounds, type SoundName } from './name-sound.ts';
-export { arrangeMuxedPlace, type FramedPlace, type MuxedPlaceRequest, weighMuxedPlace } from './place-frame.ts';
+export {
+  arrangeMuxedPlace,
+  type FramedPlace,
+  type MuxedPlaceRequest,
+  type ReadFragment,
+  weighMuxedPlace,
+} from './place-frame.ts';
 export { isClosed } from './place-source.ts';
 export { type PlaceFragment, placeFragments, placesSpan, placeTimes } from './place-table.ts';
 export {

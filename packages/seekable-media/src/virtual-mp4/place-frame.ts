@@ -6,10 +6,12 @@ import {
   type MovieFragment,
   measurePlace,
   moveRun,
+  type PackedRun,
   type PlaceRun,
   parseFragmentSamples,
   type Sample,
   UnsupportedMp4,
+  unpackSamples,
 } from '../isobmff/index.ts';
 import type { Piece, PlaceTimes, PlaceTrackFacts } from './place-table.ts';
 
@@ -28,9 +30,11 @@ export interface PlaceTrackRequest extends PlaceTrackFacts {
   readonly times?: PlaceTimes | undefined;
 }
 
-/** A fragment with its `moof` boxes. */
+/** A fragment whose samples are known: by its `moof` boxes, or in memory. */
 export interface ReadFragment extends ByteSpan {
   readonly moofs: readonly MovieFragment[];
+  /** In place of its boxes; their bytes follow each other from `first` on. Undefined: it has boxes. Null: it has no samples of the track. */
+  readonly run?: PackedRun | null | undefined;
   /** All pieces of the fragment, and those that the place has: from one to another, both included. */
   readonly pieces: readonly Piece[];
   readonly from: number;
@@ -56,8 +60,11 @@ interface Selection {
 /** Bytes of the `moof` boxes, and of the samples that they declare: those without fields of their own take no bytes there. */
 export const weighMuxedPlace = ({ tracks }: MuxedPlaceRequest): number =>
   tracks
-    .flatMap(({ fragments }) => fragments.flatMap(({ moofs }) => moofs))
-    .reduce((sum, { bytes }) => sum + bytes.length + countRunSamples(bytes) * SAMPLE_BYTES, 0);
+    .flatMap(({ fragments }) => fragments)
+    .reduce((sum, { moofs, run }) => sum + weighMoofs(moofs) + (run?.samples.byteLength ?? 0), 0);
+
+const weighMoofs = (moofs: readonly MovieFragment[]): number =>
+  moofs.reduce((sum, { bytes }) => sum + bytes.length + countRunSamples(bytes) * SAMPLE_BYTES, 0);
 
 /** Bytes of a sample while it is arranged, roughly. */
 const SAMPLE_BYTES = 16;
@@ -108,9 +115,12 @@ function selectSamples(
 ): Selection {
   const samples: Sample[] = [];
   const spans: { first: number; bytes: number }[] = [];
-  for (const { first, bytes, moofs, pieces, from, to } of fragments) {
-    const all = moofs.flatMap((moof) => [...parseFragmentSamples(moof, sourceId, defaults)]);
-    if (moofs.length === 0) throw new UnsupportedMp4('A fragment without moof');
+  for (const { first, bytes, moofs, run, pieces, from, to } of fragments) {
+    if (run === undefined && moofs.length === 0) throw new UnsupportedMp4('A fragment without moof');
+    const all =
+      run === undefined
+        ? moofs.flatMap((moof) => [...parseFragmentSamples(moof, sourceId, defaults)])
+        : samplesOf(run, first);
     const ends = cutPieces(all, pieces);
     // A span does not continue in the next fragment, which is read by itself.
     let last: { first: number; bytes: number } | undefined;
@@ -136,6 +146,18 @@ function selectSamples(
   }));
   const decodeTime = (start?.decodeTime ?? 0) * factor + shift;
   return { spans, run: { trackId, decodeTime, description: start?.description ?? 1, samples: scaled } };
+}
+
+/** Samples in memory, as those of a file in which they begin at an offset. */
+function samplesOf(run: PackedRun | null, first: number): readonly Sample[] {
+  if (!run) return [];
+  let [offset, decodeTime] = [first, run.decodeTime];
+  return unpackSamples(run).map((sample) => {
+    const located = { ...sample, offset, decodeTime, description: run.description };
+    offset += sample.size;
+    decodeTime += sample.duration;
+    return located;
+  });
 }
 
 /** A sample lasts until the next one: where fragments do not follow each other, longer or shorter than it says. */

@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { abortable, createCache, createSemaphore, createSingleFlight, type Permit } from '@reelay/concurrency';
+import { abortable, createCache, createSemaphore, createSingleFlight } from '@reelay/concurrency';
 import { generatedStream, releaseBuffer } from '@reelay/guarded-fetch';
-import { parseInitTracks, recyclePlace, UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
+import {
+  type PackedPlace,
+  parseInitTracks,
+  placeParts,
+  recycle,
+  UnsupportedMp4,
+  weighPlace,
+} from '@reelay/seekable-media/isobmff';
 import {
   audioTable,
   type FileLayout,
@@ -14,6 +21,7 @@ import { digestOf } from '@reelay/seekable-media/values';
 import { UpstreamError } from '../errors.ts';
 import { type Name, nameOf } from '../names.ts';
 import { MAKE_PLACE } from '../parsing.ts';
+import { type PlaceContent, type PlacesInMemory, readingOf, readPlaces, type TakenPlace } from '../placed-file.ts';
 import type { FileSource } from '../source.ts';
 import type { TrackFile } from '../track.ts';
 import { createListedFiles, type ListedFile, type TableRequest } from './listed-files.ts';
@@ -39,14 +47,8 @@ export interface SegmentFiles {
 }
 
 const PLACES = { maxEntries: 10_000, maxAgeMs: 5 * 60_000, idle: { afterMs: 30_000, maxWeight: 8 * 1024 * 1024 } };
-/** Milliseconds for which a place stays in memory for a client that does not take it. */
-const MAX_HOLD_MS = 30_000;
 /** A player asks for the next place over another connection, once it has closed the one before. */
 const LINGER_MS = 2_000;
-const CHUNK_BYTES = 256 * 1024;
-/** What small places may take that are read ahead, side by side. */
-const AHEAD_BYTES = 1024 * 1024;
-const MAX_AHEAD = 4;
 const PROBES_PER_HOST = 8;
 
 /**
@@ -56,7 +58,7 @@ const PROBES_PER_HOST = 8;
 export function createSegmentFiles(placeBytes: number, probesPerHost = PROBES_PER_HOST): SegmentFiles {
   const listed = createListedFiles(probesPerHost);
   const memory = createSemaphore({ permits: placeBytes, maxPerClient: Math.ceil(placeBytes / 2) });
-  const kept = { ...PLACES, weightOf: ({ bytes }: Place) => bytes.buffer.byteLength + MAX_SAMPLED_BYTES };
+  const kept = { ...PLACES, weightOf: ({ packed }: Place) => weighPlace(packed) + MAX_SAMPLED_BYTES };
   const places = createCache<Name, Place>({ ...kept, maxWeight: placeBytes });
   /** Those behind which a stream has gone on: other streams may want them, its own client does not. */
   const passed = createCache<Name, Place>({
@@ -64,7 +66,11 @@ export function createSegmentFiles(placeBytes: number, probesPerHost = PROBES_PE
     maxWeight: placeBytes / 8,
     idle: { ...PLACES.idle, maxWeight: 0 },
     // Until the garbage collector frees memory, much of it makes it run often.
-    onRemove: ({ bytes, readers }) => readers > 0 || recyclePlace(bytes),
+    onRemove(place) {
+      if (place.readers > 0) return;
+      place.isFreed = true;
+      recycle(place.packed);
+    },
   });
   const known = (key: Name) => places.get(key) ?? passed.get(key);
   const pass = (key: Name, place: Place) => {
@@ -126,10 +132,10 @@ export function createSegmentFiles(placeBytes: number, probesPerHost = PROBES_PE
         withSegment(index, async (segment, known) => {
           const { parts, samples } = await fetch.whole(segment, known, { signal });
           const request = placeRequest(table, originSeconds, { index, segment: parts });
-          const bytes = await parse(MAKE_PLACE, request, { client, signal });
+          const packed = await parse(MAKE_PLACE, request, { client, signal });
           parts.forEach(releaseBuffer);
           order += 1;
-          return { bytes, samples, readers: 0, order };
+          return { packed, samples, readers: 0, order, isFreed: false };
         });
       /** Compares a place that another stream has read with its source, before what is read now is kept beside it. */
       const compare = async (index: number, signal: AbortSignal): Promise<void> => {
@@ -150,17 +156,26 @@ export function createSegmentFiles(placeBytes: number, probesPerHost = PROBES_PE
         return known(key) ?? abortable(reads(key, load, lingering(signal)), signal);
       };
 
-      /** The segment is in memory before its place is. */
-      const bytesOf = (index: number) =>
-        Math.max((offsets[index + 1] ?? size) - (offsets[index] ?? 0), table.places[index]?.segmentBytes ?? 0);
-      const hold = async (index: number, permit: Permit, signal: AbortSignal): Promise<HeldPlace> => {
-        try {
-          const place = await readPlace(index, signal);
-          return holdPlace(place, permit, () => pass(keyOf(index), place));
-        } catch (error) {
-          permit.release();
-          throw error;
-        }
+      const take = async (index: number, signal: AbortSignal): Promise<TakenPlace> => {
+        let place = await readPlace(index, signal);
+        while (place.isFreed) place = await readPlace(index, signal);
+        const taken = place;
+        taken.readers += 1;
+        return {
+          place: taken.packed,
+          release(isPassed) {
+            taken.readers -= 1;
+            if (isPassed) pass(keyOf(index), taken);
+          },
+        };
+      };
+      const inMemory: PlacesInMemory = {
+        // The segment is in memory before its place is.
+        bytesOf: (index) =>
+          Math.max((offsets[index + 1] ?? size) - (offsets[index] ?? 0), table.places[index]?.segmentBytes ?? 0),
+        acquire: (bytes, signal) => memory.acquire(client, signal, bytes),
+        tryAcquire: (bytes) => memory.tryAcquire(client, bytes),
+        take,
       };
 
       return {
@@ -168,19 +183,15 @@ export function createSegmentFiles(placeBytes: number, probesPerHost = PROBES_PE
         size,
         validator: name,
         header,
+        places: inMemory,
         read(first, last = size - 1) {
           const ended = new AbortController();
-          const { signal } = ended;
-          const parts = readParts(
-            { header, offsets, first, last },
-            {
-              read: async (index) => hold(index, await memory.acquire(client, signal, bytesOf(index)), signal),
-              readAhead(index) {
-                const permit = memory.tryAcquire(client, bytesOf(index));
-                return permit && hold(index, permit, signal);
-              },
-            },
-          );
+          const one = async (index: number): Promise<PlaceContent> => {
+            const taken = await take(index, ended.signal);
+            return { taken: [taken], parts: () => placeParts(taken.place) };
+          };
+          const reading = readingOf(inMemory, { bytesOf: inMemory.bytesOf, make: one }, ended.signal);
+          const parts = readPlaces({ header, offsets, first, last }, reading);
           return generatedStream(parts, () => ended.abort(new Error('Reading ended')));
         },
         close: () => undefined,
@@ -190,38 +201,15 @@ export function createSegmentFiles(placeBytes: number, probesPerHost = PROBES_PE
 }
 
 interface Place {
-  /** Empty: it has been freed. */
-  readonly bytes: Buffer;
+  readonly packed: PackedPlace;
   /** Of its segment. */
   readonly samples: Samples;
   /** Streams that hold it. */
   readers: number;
   /** When it was read, after how many others. */
   readonly order: number;
-}
-
-/** A place that a stream sends. */
-interface HeldPlace {
-  /** Undefined: it has been released. */
-  readonly bytes: () => Buffer | undefined;
-  /** @param isPassed the stream goes on behind it */
-  release(isPassed?: boolean): void;
-}
-
-/** Holds a place until it is released, or its client is too slow: it is read again then. */
-function holdPlace(place: Place, permit: Permit, onPassed: () => void): HeldPlace {
-  let isHeld = true;
-  place.readers += 1;
-  const release = (isPassed = false) => {
-    clearTimeout(timer);
-    if (!isHeld) return;
-    isHeld = false;
-    place.readers -= 1;
-    permit.release();
-    if (isPassed) onPassed();
-  };
-  const timer = setTimeout(release, MAX_HOLD_MS).unref();
-  return { bytes: () => (isHeld && place.bytes.length > 0 ? place.bytes : undefined), release };
+  /** Its memory is that of another one. */
+  isFreed: boolean;
 }
 
 const MAX_LAYOUTS = 4;
@@ -232,64 +220,6 @@ function layoutOf({ table, layouts }: ListedFile, originSeconds: number, recorde
   for (const oldest of layouts.size >= MAX_LAYOUTS ? layouts.keys().take(1) : []) layouts.delete(oldest);
   layouts.set(id, layout);
   return layout;
-}
-
-interface FileRange {
-  readonly header: Buffer;
-  readonly offsets: readonly number[];
-  readonly first: number;
-  readonly last: number;
-}
-
-interface PlaceReading {
-  /** Waits for the memory of the place. */
-  read(index: number): Promise<HeldPlace>;
-  /** Undefined: there is no memory for it. */
-  readAhead(index: number): Promise<HeldPlace> | undefined;
-}
-
-/** The bytes of a range. While those of a place are taken, the next one is read, and as many small ones as make up `AHEAD_BYTES`. */
-async function* readParts(
-  { header, offsets, first, last }: FileRange,
-  { read, readAhead }: PlaceReading,
-): AsyncGenerator<Buffer> {
-  if (first < header.length) yield Buffer.from(header.subarray(first, last + 1));
-  const from = Math.max(
-    0,
-    offsets.findLastIndex((offset) => offset <= first),
-  );
-  const isWanted = (index: number) => index + 1 < offsets.length && (offsets[index] ?? 0) <= last;
-  const ahead: Promise<HeldPlace>[] = [];
-  let place: HeldPlace | undefined;
-  try {
-    for (let index = from; isWanted(index); index += 1) {
-      const start = offsets[index] ?? 0;
-      const end = offsets[index + 1] ?? 0;
-      const until = Math.min(end, last + 1) - start;
-      place = await ahead.shift();
-      for (let at = Math.max(0, first - start); at < until; at += CHUNK_BYTES) {
-        let bytes = place?.bytes();
-        while (!bytes) {
-          place?.release();
-          place = await read(index);
-          bytes = place.bytes();
-        }
-        // Readers own what they get, and the place is kept.
-        yield Buffer.from(bytes.subarray(at, Math.min(at + CHUNK_BYTES, until)));
-        for (let next = index + 1 + ahead.length; isWanted(next); next += 1) {
-          const isSmall = ahead.length < MAX_AHEAD && (offsets[next + 1] ?? 0) - end <= AHEAD_BYTES;
-          const reading = ahead.length === 0 || isSmall ? readAhead(next) : undefined;
-          if (!reading) break;
-          reading.catch(() => undefined);
-          ahead.push(reading);
-        }
-      }
-      place?.release(isWanted(index + 1));
-    }
-  } finally {
-    place?.release();
-    for (const reading of ahead) reading.then(({ release }) => release()).catch(() => undefined);
-  }
 }
 
 /** Aborted some time after a signal. */

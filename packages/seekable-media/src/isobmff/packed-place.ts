@@ -1,0 +1,157 @@
+import { UnsupportedMp4 } from './boxes.ts';
+import { framePlace, LENGTH_BYTES, type PlaceFrame, type PlaceRun, type PlaceSample } from './place.ts';
+
+/** A place whose samples stay in the memory that they were read into. It is cloned fast. */
+export interface PackedPlace {
+  readonly frame: PlaceFrame;
+  readonly runs: readonly PackedRun[];
+  /** What `PackedRun.memory` counts. The first one is that of the segment. */
+  readonly memory: readonly Buffer[];
+}
+
+/** Samples by column, and where their bytes are. */
+export interface PackedRun extends Omit<PlaceRun, 'samples' | 'data'> {
+  /** `FIELDS` numbers for each sample. */
+  readonly samples: Float64Array;
+  /** Index of the memory where all of its bytes are. */
+  readonly memory: number;
+  /** Where each piece of its bytes begins and ends there. */
+  readonly pieces: Uint32Array;
+}
+
+/** Duration, size, composition offset, and 1 for a sync sample. */
+const FIELDS = 4;
+
+/**
+ * A place of so many bytes.
+ * @param segment the memory of the samples: those that lie elsewhere are copied, because that may be used again
+ * @throws as `framePlace`, and when the data has another size than its samples
+ */
+export function packPlace(
+  bytes: number,
+  sequence: number,
+  { runs, segment }: { readonly runs: readonly PlaceRun[]; readonly segment: Buffer },
+): PackedPlace {
+  const memory = [segment];
+  const packed = runs.map(({ samples, data, ...run }): PackedRun => {
+    const isHere = data.every((piece) => isWithin(segment, piece));
+    const own = isHere ? segment : Buffer.concat(data);
+    const pieces = new Uint32Array(2 * data.length);
+    let copied = 0;
+    for (const [index, { byteOffset, length }] of data.entries()) {
+      const start = isHere ? byteOffset - segment.byteOffset : copied;
+      copied += length;
+      pieces.set([start, start + length], 2 * index);
+    }
+    const lengthBytes = run.lacksLengths ? LENGTH_BYTES * data.length : 0;
+    if (copied + lengthBytes !== samples.reduce((sum, { size }) => sum + size, 0))
+      throw new UnsupportedMp4('Samples of another size');
+    return { ...run, samples: packSamples(samples), memory: isHere ? 0 : memory.push(own) - 1, pieces };
+  });
+  return { frame: framePlace(bytes, sequence, runs), runs: packed, memory };
+}
+
+const isWithin = (whole: Buffer, { buffer, byteOffset, length }: Buffer): boolean =>
+  buffer === whole.buffer && byteOffset >= whole.byteOffset && byteOffset + length <= whole.byteOffset + whole.length;
+
+function packSamples(samples: readonly PlaceSample[]): Float64Array {
+  const packed = new Float64Array(samples.length * FIELDS);
+  let at = 0;
+  for (const { duration, size, compositionOffset, isSync } of samples) {
+    packed[at] = duration;
+    packed[at + 1] = size;
+    packed[at + 2] = compositionOffset;
+    packed[at + 3] = Number(isSync);
+    at += FIELDS;
+  }
+  return packed;
+}
+
+export const unpackSamples = ({ samples }: Pick<PackedRun, 'samples'>): readonly PlaceSample[] =>
+  Array.from({ length: samples.length / FIELDS }, (_, index) => {
+    const [duration = 0, size = 0, compositionOffset = 0, isSync] = samples.subarray(index * FIELDS);
+    return { duration, size, compositionOffset, isSync: isSync === 1 };
+  });
+
+/** Bytes that a place takes in memory. */
+export const weighPlace = ({ memory, runs }: PackedPlace): number =>
+  memory.reduce((sum, { buffer }) => sum + buffer.byteLength, 0) +
+  runs.reduce((sum, { samples, pieces }) => sum + samples.byteLength + pieces.byteLength, 0);
+
+/** All bytes of a place in order, as they lie in memory. */
+export function* placeParts(place: PackedPlace): Generator<Buffer> {
+  yield place.frame.head;
+  for (const run of place.runs) yield* runParts(place, run);
+  yield place.frame.tail;
+}
+
+/** The bytes of a run in order, as they lie in memory, with the lengths of its units. @param end before it, the last one */
+export function* runParts(
+  { memory }: Pick<PackedPlace, 'memory'>,
+  { memory: index, pieces, lacksLengths }: PackedRun,
+  first = 0,
+  end = Number.POSITIVE_INFINITY,
+): Generator<Buffer> {
+  const own = memory[index] ?? Buffer.alloc(0);
+  let at = 0;
+  for (let piece = 0; piece < pieces.length && at < end; piece += 2) {
+    const [from = 0, to = 0] = pieces.subarray(piece, piece + 2);
+    if (lacksLengths) {
+      const length = Buffer.alloc(LENGTH_BYTES);
+      length.writeUInt32BE(to - from);
+      if (at + LENGTH_BYTES > first) yield length.subarray(Math.max(0, first - at), end - at);
+      at += LENGTH_BYTES;
+    }
+    if (at < end && at + to - from > first)
+      yield own.subarray(from + Math.max(0, first - at), Math.min(to, from + end - at));
+    at += to - from;
+  }
+}
+
+/**
+ * Copies of some bytes that follow each other in parts, in chunks of `chunkBytes`, each with memory of its own.
+ * @param first bytes of the parts before it are left out
+ * @param end offset behind the last byte
+ */
+export function* copyChunks(parts: Iterable<Buffer>, first: number, end: number, chunkBytes: number) {
+  let chunk = Buffer.alloc(0);
+  let filled = 0;
+  let at = 0;
+  for (const part of parts) {
+    for (let from = Math.max(0, first - at); from < Math.min(part.length, end - at); ) {
+      if (filled === 0) chunk = Buffer.allocUnsafeSlow(Math.min(chunkBytes, end - at - from));
+      const copied = part.copy(chunk, filled, from, Math.min(part.length, end - at));
+      filled += copied;
+      from += copied;
+      if (filled < chunk.length) continue;
+      yield chunk;
+      filled = 0;
+    }
+    at += part.length;
+    if (at >= end) return;
+  }
+}
+
+/** The memory of a segment that is no longer read, until the garbage collector frees it. */
+let spare: WeakRef<ArrayBuffer> | undefined;
+/** Smaller ones may share their memory. */
+const MIN_SPARE_BYTES = 64 * 1024;
+/** A buffer larger than this many times what it has is not recycled: permits count what it has. */
+const MAX_SPARE_FACTOR = 1.25;
+
+/** Reads the next segment into the memory of this one, which is empty then: to map new memory takes longer than to copy into it. */
+export function recycle({ memory: [segment] }: PackedPlace): void {
+  if (!segment || segment.length < MIN_SPARE_BYTES || !(segment.buffer instanceof ArrayBuffer)) return;
+  // Frees what is replaced at once.
+  spare?.deref()?.transfer(0);
+  spare = new WeakRef(segment.buffer.transfer());
+}
+
+/** Memory for a segment, of any content. */
+export function allocateSegment(bytes: number): Buffer {
+  const memory = spare?.deref();
+  if (!memory || memory.byteLength < bytes || memory.byteLength > MAX_SPARE_FACTOR * bytes)
+    return Buffer.allocUnsafeSlow(bytes);
+  spare = undefined;
+  return Buffer.from(memory, 0, bytes);
+}
