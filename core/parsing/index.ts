@@ -18,6 +18,7 @@ export {
   LAY_OUT_PAIR,
   MEASURE_FRAGMENT,
   PATCH_FRAGMENT,
+  READ_FRAGMENT,
 } from './mp4-tasks.ts';
 export { closeParsing, type ParsingOptions, parse } from './parsing-pool.ts';
 export {

@@ -3,6 +3,7 @@ import {
   listTrackKinds,
   type MovieFragment,
   measureFragment,
+  type PackedRun,
   UnsupportedMp4,
 } from '@reelay/seekable-media/isobmff';
 import { type ClipOptions, type ClipSource, layOutClipSources } from '@reelay/seekable-media/mp4-clip';
@@ -13,6 +14,7 @@ import {
   arrangeMuxedPlace,
   createLayout,
   type FragmentPatch,
+  type FragmentRequest,
   type FramedPlace,
   type LayoutData,
   type LayoutExtras,
@@ -20,7 +22,9 @@ import {
   type PackedSource,
   packLayout,
   patchFragment,
+  readFragmentRuns,
   unpackSource,
+  weighFragment,
   weighMuxedPlace,
   weighSource,
 } from '@reelay/seekable-media/virtual-mp4';
@@ -110,6 +114,14 @@ export const MEASURE_FRAGMENT: ParsingTask<FragmentInput, FragmentSpan> = {
 export const PATCH_FRAGMENT: ParsingTask<{ readonly moof: Buffer; readonly patch: FragmentPatch }, Buffer> = {
   name: 'patch fragment',
   run: ({ moof, patch }) => patchFragment(moof, patch),
+  ...thrown,
+};
+
+/** The samples of a fragment of a file. */
+export const READ_FRAGMENT: ParsingTask<FragmentRequest, readonly PackedRun[]> = {
+  name: 'read fragment',
+  run: readFragmentRuns,
+  weigh: weighFragment,
   ...thrown,
 };
 

@@ -44,7 +44,7 @@ export interface SharedFile {
    * @param isAdded this stream adds some
    * @throws UpstreamError when those of another stream are of another version, and what reading the sources throws
    */
-  use(extent: ComputedExtent, isAdded?: boolean): Promise<void>;
+  use(extent: Pick<ComputedExtent, 'reading'>, isAdded?: boolean): Promise<void>;
 }
 
 /** What a stream has read. */
@@ -214,14 +214,10 @@ export class ComputedExtent {
     }
   }
 
-  /**
-   * A copy of some bytes, as many as are there, of at most `maxBytes`.
-   * @param at offset in the extent
-   * @throws what `advance` throws
-   */
-  async read(at: number, maxBytes: number, advance: Advance): Promise<Buffer> {
-    await this.#fill(at + 1, advance);
-    return Buffer.from(this.#content.subarray(at, Math.min(this.#filled, at + maxBytes)));
+  /** The bytes that are there, up to `end` at least, which must not be changed. @throws what `advance` throws */
+  async upTo(end: number, advance: Advance): Promise<Buffer> {
+    await this.#fill(end, advance);
+    return this.#content.subarray(0, this.#filled);
   }
 
   /** All bytes, which must not be changed. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
   allocateSegment,
-  copyChunks,
   measurePlace,
   type PlaceRun,
   packPlace,
@@ -71,17 +70,6 @@ describe('a packed place', () => {
         for (let end = first + 1; end <= whole.length; end += 1)
           expect(Buffer.concat([...runParts(place, run, first, end)]).equals(whole.subarray(first, end))).toBe(true);
     }
-  });
-
-  it('is copied in chunks of any size, from any offset', () => {
-    for (const chunkBytes of [1, 7, 64, 1000])
-      for (let first = 0; first < bytes.length; first += 13) {
-        const end = Math.min(bytes.length, first + 100);
-        const chunks = [...copyChunks(placeParts(place), first, end, chunkBytes)];
-        expect(Buffer.concat(chunks).equals(bytes.subarray(first, end))).toBe(true);
-        expect(chunks.slice(0, -1).every(({ length }) => length === chunkBytes)).toBe(true);
-        expect(chunks.every(({ buffer }) => buffer !== segment.buffer)).toBe(true);
-      }
   });
 
   it('is refused with samples of another size than their data', () => {

@@ -1,16 +1,19 @@
 import type { Permit } from '@reelay/concurrency';
-import { copyChunks, type PackedPlace } from '@reelay/seekable-media/isobmff';
+import type { PackedPlace } from '@reelay/seekable-media/isobmff';
 
 /** The places of a file that is made here, as the samples of its sources. */
-export interface PlacesInMemory {
+export interface PlacesInMemory extends PlaceMemory {
   /** Bytes of memory that a place takes at most. */
   bytesOf(index: number): number;
-  /** Memory for the client of the file. Whoever needs several places at once acquires it for all of them. */
+  /** A place, which stays in memory until it is released. @throws what reading the file throws */
+  take(index: number, signal: AbortSignal): Promise<TakenPlace>;
+}
+
+/** Memory for a client. Whoever needs several places at once acquires it for all of them. */
+export interface PlaceMemory {
   acquire(bytes: number, signal: AbortSignal): Promise<Permit>;
   /** Undefined: there is none at present. */
   tryAcquire(bytes: number): Permit | undefined;
-  /** A place, which stays in memory until it is released. @throws what reading the file throws */
-  take(index: number, signal: AbortSignal): Promise<TakenPlace>;
 }
 
 export interface TakenPlace {
@@ -19,11 +22,18 @@ export interface TakenPlace {
   release(isPassed?: boolean): void;
 }
 
-/** What a place is made of. */
+/**
+ * Bytes as they lie in memory, which are copied before the next ones are asked for; or those that belong to whoever gets them. None: the
+ * next ones have to be waited for.
+ */
+export type PlacePart = Buffer | { readonly own: Buffer };
+
+/** A place that is being sent. */
 export interface PlaceContent {
-  readonly taken: readonly TakenPlace[];
-  /** All of its bytes in order, as they lie in memory. */
-  readonly parts: () => Iterable<Buffer>;
+  /** All of its bytes in order. */
+  readonly parts: () => AsyncIterable<PlacePart> | Iterable<PlacePart>;
+  /** @param isPassed the stream goes on behind it. @default false */
+  release(isPassed?: boolean): void;
 }
 
 /** How the places of a file are made. */
@@ -34,9 +44,15 @@ export interface PlaceMaking {
   make(index: number): Promise<PlaceContent>;
 }
 
-/** The places of a file in the memory of a client, which waits while there is none. */
+/** Places that take no memory: their bytes pass on as they are read. */
+export const passingOn = (make: PlaceMaking['make']): PlaceReading => ({
+  read: async (index) => ({ ...(await make(index)), isHeld: () => true }),
+  readAhead: () => undefined,
+});
+
+/** Places in the memory of a client, which waits while there is none. */
 export function readingOf(
-  { acquire, tryAcquire }: Pick<PlacesInMemory, 'acquire' | 'tryAcquire'>,
+  { acquire, tryAcquire }: PlaceMemory,
   { bytesOf, make }: PlaceMaking,
   signal: AbortSignal,
 ): PlaceReading {
@@ -57,33 +73,31 @@ export function readingOf(
   };
 }
 
-/** A place that a stream sends. */
-interface HeldPlace {
+interface HeldPlace extends PlaceContent {
   /** Whether its memory is still its own. */
   isHeld(): boolean;
-  parts(): Iterable<Buffer>;
-  /** @param isPassed the stream goes on behind it */
-  release(isPassed?: boolean): void;
 }
 
 /** Milliseconds for which a place stays in memory for a client that does not take it. */
 const MAX_HOLD_MS = 30_000;
 
 /** Holds a place until it is released, or its client is too slow: it is read again then. */
-function holdPlace({ taken, parts }: PlaceContent, permit: Permit): HeldPlace {
+function holdPlace(content: PlaceContent, permit: Permit): HeldPlace {
   let isHeld = true;
   const release = (isPassed = false) => {
     clearTimeout(timer);
     if (!isHeld) return;
     isHeld = false;
     permit.release();
-    for (const each of taken) each.release(isPassed);
+    content.release(isPassed);
   };
   const timer = setTimeout(release, MAX_HOLD_MS).unref();
-  return { isHeld: () => isHeld, parts, release };
+  return { isHeld: () => isHeld, parts: content.parts, release };
 }
 
 const CHUNK_BYTES = 256 * 1024;
+/** Where the bytes of a file follow it, it has the header of the place alone. */
+const FIRST_CHUNK_BYTES = 16 * 1024;
 /** What small places may take that are read ahead, side by side. */
 const AHEAD_BYTES = 1024 * 1024;
 const MAX_AHEAD = 4;
@@ -136,12 +150,12 @@ export async function* readPlaces(
           place?.release();
           place = await read(index);
         }
-        for (const chunk of copyChunks(place.parts(), at, until, CHUNK_BYTES)) {
+        for await (const chunk of copyChunks(place, at, until)) {
           at += chunk.length;
           yield chunk;
           readOn(index);
-          if (!place.isHeld()) break;
         }
+        if (at < until && place.isHeld()) throw new RangeError('A place has less bytes than planned');
       }
       place?.release(isWanted(index + 1));
     }
@@ -149,6 +163,48 @@ export async function* readPlaces(
     place?.release();
     for (const reading of ahead) reading.then(({ release }) => release()).catch(() => undefined);
   }
+}
+
+/**
+ * Copies of some bytes of a place, with memory of their own, until it is not held any more.
+ * @param first bytes before it are left out
+ * @param end offset behind the last byte
+ */
+async function* copyChunks({ parts, isHeld }: HeldPlace, first: number, end: number): AsyncGenerator<Buffer> {
+  let chunk = Buffer.alloc(0);
+  let filled = 0;
+  let chunkBytes = FIRST_CHUNK_BYTES;
+  const take = (): Buffer => {
+    const taken = chunk.subarray(0, filled);
+    chunk = chunk.subarray(filled);
+    filled = 0;
+    return taken;
+  };
+  let at = 0;
+  for await (const part of parts()) {
+    if (!isHeld()) return;
+    const bytes = 'own' in part ? part.own : part;
+    const start = Math.max(first, at);
+    const wanted = bytes.subarray(start - at, Math.max(0, end - at));
+    at += bytes.length;
+    const isOwn = 'own' in part;
+    if (filled > 0 && (isOwn || bytes.length === 0)) yield take();
+    if (isOwn && wanted.length > 0) yield wanted;
+    for (let from = 0; from < wanted.length && !isOwn; ) {
+      if (chunk.length === 0) {
+        chunk = Buffer.allocUnsafeSlow(Math.min(chunkBytes, end - start - from));
+        chunkBytes = CHUNK_BYTES;
+      }
+      const copied = wanted.copy(chunk, filled, from);
+      filled += copied;
+      from += copied;
+      if (filled < chunk.length) continue;
+      yield take();
+      if (!isHeld()) return;
+    }
+    if (at >= end) break;
+  }
+  if (filled > 0) yield take();
 }
 
 /** The place that has an offset; the first one for what is before all of them. */

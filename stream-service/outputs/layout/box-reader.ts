@@ -14,6 +14,9 @@ export interface FileBox extends Box {
   readonly header: Buffer;
 }
 
+/** What boxes are read from. */
+export type BoxReader = Pick<ByteReader, 'size' | 'seek' | 'read'>;
+
 /** A larger `moof` is refused: it is read into memory. */
 const MAX_MOOF_BYTES = 4 * 1024 * 1024;
 /** Boxes of media segments (ISO/IEC 14496-12 §8.16, ISO/IEC 23009-1). */
@@ -29,7 +32,7 @@ const MAX_BOXES = 64;
  * @returns its `end` as written: before `content` when it is malformed, infinite when it extends to the end of the file.
  *   Undefined when there is no room for a header.
  */
-async function readBox(reader: ByteReader, start: number, limit = reader.size): Promise<FileBox | undefined> {
+async function readBox(reader: BoxReader, start: number, limit = reader.size): Promise<FileBox | undefined> {
   if (start + BOX_HEADER_BYTES > limit) return undefined;
   reader.seek(start);
   let header = await reader.read(BOX_HEADER_BYTES);
@@ -43,7 +46,7 @@ async function readBox(reader: ByteReader, start: number, limit = reader.size): 
 const isInside = ({ content, end }: Box, limit: number) => end >= content && end <= limit;
 
 /** As `readBox`, with the `end` that a box has which extends to the end of the file. */
-async function readFileBox(reader: ByteReader, start: number): Promise<FileBox | undefined> {
+async function readFileBox(reader: BoxReader, start: number): Promise<FileBox | undefined> {
   const box = await readBox(reader, start);
   return box && { ...box, end: box.end === Number.POSITIVE_INFINITY ? reader.size : box.end };
 }
@@ -53,7 +56,7 @@ async function readFileBox(reader: ByteReader, start: number): Promise<FileBox |
  * the file.
  * @throws UnsupportedMp4 when it is malformed or reaches beyond the file
  */
-export async function readTopLevelBox(reader: ByteReader, start: number): Promise<FileBox | undefined> {
+export async function readTopLevelBox(reader: BoxReader, start: number): Promise<FileBox | undefined> {
   const box = await readFileBox(reader, start);
   if (box && !isInside(box, reader.size)) throw new UnsupportedMp4('A box reaches beyond the file');
   return box;
@@ -64,7 +67,7 @@ export async function readTopLevelBox(reader: ByteReader, start: number): Promis
  * malformed or truncated `moof` or `mdat` is an error.
  * @throws UnsupportedMp4
  */
-export async function readNextFragmentBox(reader: ByteReader, start: number): Promise<FileBox | undefined> {
+export async function readNextFragmentBox(reader: BoxReader, start: number): Promise<FileBox | undefined> {
   const box = await readFileBox(reader, start);
   if (!box || isInside(box, reader.size)) return box && BOX_TYPE.test(box.type) ? box : undefined;
   if (box.type === 'moof' || box.type === 'mdat') throw new UnsupportedMp4('A box reaches beyond the file');
@@ -75,7 +78,7 @@ export async function readNextFragmentBox(reader: ByteReader, start: number): Pr
  * The boxes of a fragment. The content of each can be read until the next one is requested.
  * @throws UnsupportedMp4 when it does not consist of such boxes as fragments have
  */
-export async function* readFragmentBoxes(reader: ByteReader, fragment: Pick<FragmentEntry, 'offset' | 'bytes'>) {
+export async function* readFragmentBoxes(reader: BoxReader, fragment: Pick<FragmentEntry, 'offset' | 'bytes'>) {
   const end = fragment.offset + fragment.bytes;
   for (let at = fragment.offset; at < end; ) {
     const box = await readBox(reader, at, end);
@@ -88,11 +91,11 @@ export async function* readFragmentBoxes(reader: ByteReader, fragment: Pick<Frag
 }
 
 /** A whole box whose header has just been read. */
-export const readWhole = async (reader: ByteReader, { header, content, end }: FileBox): Promise<Buffer> =>
+export const readWhole = async (reader: BoxReader, { header, content, end }: FileBox): Promise<Buffer> =>
   Buffer.concat([header, await reader.read(end - content)]);
 
 /** As `readWhole`. @throws UnsupportedMp4 when it is too large */
-export function readMoof(reader: ByteReader, box: FileBox): Promise<Buffer> {
+export function readMoof(reader: BoxReader, box: FileBox): Promise<Buffer> {
   if (box.end - box.start > MAX_MOOF_BYTES) throw new UnsupportedMp4('moof too large');
   return readWhole(reader, box);
 }
@@ -118,7 +121,7 @@ export interface FileHeader {
  * Finds `moov`, before the media or after it.
  * @throws UnsupportedMp4
  */
-export async function readFileHeader(reader: ByteReader, { maxBytes, beforeRead }: HeaderOptions): Promise<FileHeader> {
+export async function readFileHeader(reader: BoxReader, { maxBytes, beforeRead }: HeaderOptions): Promise<FileHeader> {
   let at = 0;
   for (let count = 0; count < MAX_BOXES; count += 1) {
     const box = await readTopLevelBox(reader, at);

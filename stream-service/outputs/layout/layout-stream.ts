@@ -3,10 +3,12 @@ import { createSlices } from '@reelay/concurrency';
 import { checkedPage, oggHeaderBytes } from '@reelay/seekable-media/ogg';
 import { type Extent, type Layout, placesSpan, type SourceIndex } from '@reelay/seekable-media/virtual-mp4';
 import { nameOf } from '@reelay/source/names';
+import type { PlacesInMemory } from '@reelay/source/placed-file';
 import type { ParsingOptions } from '../../../core/parsing/index.ts';
 import type { ByteReader } from '../byte-reader.ts';
 import { type ComputedExtents, createComputedExtents, type SharedFile } from '../computed-extents.ts';
-import { placeName, readPlace } from './muxed-places.ts';
+import { fileFragments } from './file-fragments.ts';
+import { copiedFragments, type FragmentReader, madeFragments, readPlacesOf } from './places.ts';
 import { readFragment, type SourceRead } from './read-fragment.ts';
 
 const HIGH_WATER_MARK_BYTES = 64 * 1024;
@@ -14,7 +16,6 @@ const HIGH_WATER_MARK_BYTES = 64 * 1024;
 const OWN_CHUNK_BYTES = 64 * 1024;
 /** Shorter pieces are joined to chunks of `OWN_CHUNK_BYTES`: a hostile file has many samples of one byte each. */
 const MIN_CHUNK_BYTES = 1024;
-const MIN_PLACES_AHEAD = 1;
 /** Beyond the range, for the rest of a `moof`. */
 const EXTRA_READ_BYTES = 64 * 1024;
 
@@ -24,7 +25,7 @@ interface SourceSpan {
   readonly last: number;
 }
 
-export interface LayoutStreamOptions {
+interface LayoutStreamOptions {
   readonly layout: Layout;
   /** Offsets, both included. */
   readonly first: number;
@@ -32,48 +33,59 @@ export interface LayoutStreamOptions {
   /** Opens a source, whose reader has bytes and ends with the stream. Of the span that will be read, `first` is exact. */
   readonly openSource: (source: SourceIndex, span: SourceSpan) => Promise<ByteReader>;
   /** The client whose share of parsing is used. @default the service itself */
-  readonly client?: string;
-  /** Where its places are kept, and by what name. @default for this stream only */
+  readonly client?: string | undefined;
+}
+
+/** How a layout of places is read besides. */
+interface PlacedStreamOptions extends LayoutStreamOptions {
+  /** By source: what is behind the header of one that is made here. @default none is */
+  readonly made?: readonly (PlacesInMemory | undefined)[];
+  /** Where fragments of files are kept, and by what name. @default for this stream only */
   readonly extents?: ComputedExtents;
   readonly shared?: SharedFile;
 }
 
+/** The bytes of a range of a layout. @throws what reading the sources throws */
+export function readLayoutBytes(options: PlacedStreamOptions): Readable {
+  const { layout, openSource, client, made = [], extents = createComputedExtents() } = options;
+  if (layout.placeTracks.length === 0) return new LayoutStream(options);
+  const openFile = async (source: SourceIndex) => (await openSource(source, { first: 0, last: 0 })).file;
+  const { shared = extents.share(nameOf([], 'layout of one stream'), openFile) } = options;
+  const isLeadMade = made[0] !== undefined;
+  const open = (signal: AbortSignal, lastPlace: number) =>
+    Array.from({ length: layout.sourceCount }, (_, source): FragmentReader => {
+      const places = made[source];
+      if (places) return isLeadMade ? madeFragments(places, signal) : copiedFragments(places, signal);
+      const parsing = { client, signal };
+      const openAt = (span: SourceSpan) => openSource(source, span);
+      return fileFragments({ layout, source, lastPlace, shared, extents, parsing, open: openAt });
+    });
+  return readPlacesOf({ ...options, client, open });
+}
+
 /** The first read of a source for a range of a layout; undefined when the range needs none of its bytes. */
 export function findFirstRead(layout: Layout, source: SourceIndex, range: SourceSpan): SourceSpan | undefined {
-  const places = placesOf(layout, range);
-  if (places) return findPlaceRead(layout, source, places.first, places.last);
+  const { placeTracks } = layout;
+  if (placeTracks.length > 0) {
+    const [first, last] = [placeAt(layout, range.first), placeAt(layout, range.last)];
+    return first > last ? undefined : placesSpan(placeTracks, source, { first, last: Math.min(last, first + 1) });
+  }
   return splitAtMedia(layout, range)
     .map((part) => findSourceSpan(layout, source, part))
     .find((span) => span !== undefined);
 }
 
-/** The numbers of the places that a range has bytes of, both included; undefined when it has none. */
-export function placesOf(layout: Layout, { first, last }: SourceSpan): SourceSpan | undefined {
-  if (layout.placeTracks.length === 0 || last < layout.mediaStart) return undefined;
-  const numberAt = (offset: number, step: 1 | -1): number => {
-    const { index } = layout.extentAt(offset);
-    for (let at = index; at >= 0 && at < layout.count; at += step) {
-      const { kind, sourceOffset } = layout.extent(at);
-      if (kind === 'place') return sourceOffset;
-    }
-    return -1;
-  };
-  const places = { first: numberAt(Math.max(first, layout.mediaStart), 1), last: numberAt(last, -1) };
-  return places.first < 0 || places.last < places.first ? undefined : places;
+/** The number of the place that an offset is in, or text before it; 0 for the header. */
+function placeAt(layout: Layout, offset: number): number {
+  for (let { index } = layout.extentAt(offset); index >= 0; index -= 1) {
+    const { kind, sourceOffset } = layout.extent(index);
+    if (kind === 'place') return sourceOffset;
+  }
+  return 0;
 }
 
-/** The sources that some places need. */
-const sourcesOf = ({ placeTracks, sourceCount }: Layout, places: SourceSpan): readonly SourceIndex[] =>
-  Array.from({ length: sourceCount }, (_, source) => source).filter((source) =>
-    placesSpan(placeTracks, source, places),
-  );
-
-/** What is read first of a source for a place and the next one. @param last number of the last place of the range */
-const findPlaceRead = ({ placeTracks }: Layout, source: SourceIndex, place: number, last: number) =>
-  placesSpan(placeTracks, source, { first: place, last: Math.min(last, place + MIN_PLACES_AHEAD) });
-
 /** Reads a range of a layout, with only the bytes of each source that the range needs. */
-export class LayoutStream extends Readable {
+class LayoutStream extends Readable {
   readonly #steps: AsyncGenerator<Buffer | SourceRead>;
   /** The read in progress: its bytes are pushed as they arrive, since a generator would add several ticks to each chunk. */
   #copying: { readonly reader: ByteReader; missingBytes: number } | undefined;
@@ -177,31 +189,8 @@ export class LayoutStream extends Readable {
     last,
     openSource,
     client,
-    extents = createComputedExtents(),
-    shared = extents.share(
-      nameOf([], 'layout of one stream'),
-      async (source) => (await openSource(source, { first: 0, last: 0 })).file,
-    ),
   }: LayoutStreamOptions): AsyncGenerator<Buffer | SourceRead> {
     const parsing = { client, signal: this.#ended.signal };
-    if (layout.placeTracks.length > 0) {
-      const readerOf = this.#openOnDemand(layout, { first, last }, openSource);
-      const needed = placesOf(layout, { first, last });
-      // The status of the response depends on whether the sources can be opened.
-      if (needed && !extents.complete(placeName(shared, needed.first)))
-        await Promise.all(sourcesOf(layout, needed).map(readerOf(needed.first)));
-      yield* generatePlaces(layout, { first, last }, async (place, at, maxBytes) => {
-        const number = place.sourceOffset;
-        const extent = extents.get(placeName(shared, number), place.bytes, shared.reading);
-        const reading = { layout, shared, number, extents, readerOf: readerOf(number), parsing };
-        await shared.use(extent);
-        return extent.read(at - place.start, maxBytes, async () => {
-          await shared.use(extent, true);
-          await readPlace(extent, reading);
-        });
-      });
-      return;
-    }
     const parts = splitAtMedia(layout, { first, last }).map((part) => ({
       ...part,
       readers: this.#openReaders(layout, part, openSource),
@@ -209,33 +198,6 @@ export class LayoutStream extends Readable {
     // The status of the response depends on whether the sources can be opened.
     await Promise.all(parts.flatMap(({ readers }) => readers));
     for (const part of parts) yield* generatePart(layout, part, parsing);
-  }
-
-  /**
-   * Readers for the places of a range, each opened when a place is not in the cache. Players leave after a place: at first no more than
-   * one place ahead is read, then as many as have been.
-   * @returns the readers for a place, by source
-   */
-  #openOnDemand(layout: Layout, range: SourceSpan, openSource: LayoutStreamOptions['openSource']) {
-    const { first, last } = placesOf(layout, range) ?? { first: 0, last: 0 };
-    const readers: Promise<ByteReader>[] = [];
-    let current = first;
-    const endOf = (source: SourceIndex) => {
-      const ahead = Math.max(MIN_PLACES_AHEAD, current - first);
-      const span = placesSpan(layout.placeTracks, source, { first: current, last: Math.min(last, current + ahead) });
-      return span?.last ?? -1;
-    };
-    const open = (source: SourceIndex) => {
-      const span = findPlaceRead(layout, source, current, last) ?? { first: 0, last: 0 };
-      return this.#openReader(openSource(source, span), span.first, () => endOf(source));
-    };
-    return (number: number) => {
-      current = number;
-      return (source: SourceIndex) => {
-        readers[source] ??= open(source);
-        return readers[source];
-      };
-    };
   }
 
   /** A reader for each source that has bytes of a part. */
@@ -295,25 +257,6 @@ async function* generatePart(
       }
     }
     at = end;
-  }
-}
-
-type ReadPlace = (place: Extent, at: number, maxBytes: number) => Promise<Buffer>;
-
-async function* generatePlaces(layout: Layout, { first, last }: SourceSpan, read: ReadPlace): AsyncGenerator<Buffer> {
-  for (let at = first; at <= last; ) {
-    const extent = layout.extentAt(at);
-    const end = Math.min(extent.start + extent.bytes, last + 1);
-    if (extent.kind === 'own') {
-      yield* copyOwnBytes(layout.own, extent.sourceOffset + at - extent.start, end - at);
-      at = end;
-    }
-    while (at < end) {
-      const chunk = await read(extent, at, Math.min(end - at, OWN_CHUNK_BYTES));
-      // Not afterwards: its reader releases its memory.
-      at += chunk.length;
-      yield chunk;
-    }
   }
 }
 

@@ -20,9 +20,8 @@ import {
 import { partOf, refusal, writers } from '../writers.ts';
 import { OtherCodec } from './lay-out-part.ts';
 import { type LayoutCaches, trackOf } from './layout-caches.ts';
-import { findFirstRead, LayoutStream } from './layout-stream.ts';
-import { readMadePlaces } from './made-places.ts';
-import { placeName } from './muxed-places.ts';
+import { findFirstRead, readLayoutBytes } from './layout-stream.ts';
+import { isPlaceKept } from './places.ts';
 import { type FilePlan, nameClip, WHOLE } from './plan.ts';
 import { loadAll, NoSuchFile, openPlaylist, type PresentationPlan, refusePresentation } from './presentation.ts';
 import type { KnownLayout, LayoutRequest } from './read-layout.ts';
@@ -189,32 +188,29 @@ async function openSources(
   };
 
   const { client } = session;
-  if (layout.placeTracks.length > 0 && found.tracks.every(({ file }) => file)) {
-    const files = await Promise.all(found.tracks.map((_, index) => open(index, { first: 0 })));
-    if (!isOfLayout(known, files)) return undefined;
-    return (first, last = layout.size - 1) => readMadePlaces({ layout, files, first, last, client });
-  }
-  const extent = firstByte < layout.size ? layout.extentAt(firstByte) : undefined;
   const needed = { first: firstByte, last: Math.min(lastByte, layout.size - 1) };
   const shared = extents.share(known.name, (index) => openSame(index, { first: 0, last: 0 }));
+  const isBeyond = firstByte >= layout.size;
+  const extent = isBeyond ? undefined : layout.extentAt(firstByte);
   // What is in the cache has been read from the files of the layout.
-  const isCached = extent?.kind === 'place' && extents.complete(placeName(shared, extent.sourceOffset));
+  const isCached = extent?.kind === 'place' && isPlaceKept(layout, extent.sourceOffset, { shared, extents });
   const isFirst = (index: SourceIndex) =>
     extent !== undefined &&
     !isCached &&
     (extent.kind === 'place' || (extent.kind !== 'own' && extent.source === index));
   const fits = await Promise.all(
     found.tracks.map(async (track, index) => {
-      if (!isFirst(index) && !isProbed(track)) return true;
-      const span = firstByte < layout.size ? findFirstRead(layout, index, needed) : undefined;
-      if (!isFirst(index) && !span) return true;
+      // What is made here has to be known.
+      if (!isFirst(index) && !isProbed(track) && !track.file) return true;
+      const span = isBeyond ? undefined : findFirstRead(layout, index, needed);
+      if (!isFirst(index) && !span && !track.file) return true;
       return known.fits(index, await open(index, span ?? { first: 0 }));
     }),
   );
   if (fits.includes(false)) return undefined;
+  const made = await Promise.all(
+    found.tracks.map(async ({ file }, index) => (file ? (await openSame(index, { first: 0 })).places : undefined)),
+  );
   return (first, last = layout.size - 1) =>
-    new LayoutStream({ layout, first, last, client, openSource: openFitting, extents, shared });
+    readLayoutBytes({ layout, first, last, client, openSource: openFitting, made, extents, shared });
 }
-
-const isOfLayout = (known: KnownLayout, files: readonly Source[]): files is readonly SizedFile[] =>
-  files.every((file, index) => known.fits(index, file));

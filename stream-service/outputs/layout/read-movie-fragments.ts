@@ -1,7 +1,7 @@
 import { type MovieFragment, UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import { type FragmentEntry, MAX_MOOFS } from '@reelay/seekable-media/virtual-mp4';
 import { ByteReader, type SizedFile } from '../byte-reader.ts';
-import { readFragmentBoxes, readMoof } from './box-reader.ts';
+import { type BoxReader, readFragmentBoxes, readMoof } from './box-reader.ts';
 
 /** Bytes of a read: most `moof` boxes fit. */
 const READ_BYTES = 8 * 1024;
@@ -58,7 +58,7 @@ export async function readMovieFragments(
 
 /** The `moof` boxes of a fragment. @throws as `readMovieFragments` */
 export async function readMoofs(
-  reader: ByteReader,
+  reader: BoxReader,
   entry: Pick<FragmentEntry, 'offset' | 'bytes'>,
 ): Promise<MovieFragment[]> {
   const found: MovieFragment[] = [];

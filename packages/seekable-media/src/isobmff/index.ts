@@ -56,10 +56,10 @@ export {
 } from './movie-header.ts';
 export {
   allocateSegment,
-  copyChunks,
   type PackedPlace,
   type PackedRun,
   packPlace,
+  packSamples,
   placeParts,
   recycle,
   runParts,

@@ -54,7 +54,7 @@ export function packPlace(
 const isWithin = (whole: Buffer, { buffer, byteOffset, length }: Buffer): boolean =>
   buffer === whole.buffer && byteOffset >= whole.byteOffset && byteOffset + length <= whole.byteOffset + whole.length;
 
-function packSamples(samples: readonly PlaceSample[]): Float64Array {
+export function packSamples(samples: readonly PlaceSample[]): Float64Array {
   const packed = new Float64Array(samples.length * FIELDS);
   let at = 0;
   for (const { duration, size, compositionOffset, isSync } of samples) {
@@ -105,30 +105,6 @@ export function* runParts(
     if (at < end && at + to - from > first)
       yield own.subarray(from + Math.max(0, first - at), Math.min(to, from + end - at));
     at += to - from;
-  }
-}
-
-/**
- * Copies of some bytes that follow each other in parts, in chunks of `chunkBytes`, each with memory of its own.
- * @param first bytes of the parts before it are left out
- * @param end offset behind the last byte
- */
-export function* copyChunks(parts: Iterable<Buffer>, first: number, end: number, chunkBytes: number) {
-  let chunk = Buffer.alloc(0);
-  let filled = 0;
-  let at = 0;
-  for (const part of parts) {
-    for (let from = Math.max(0, first - at); from < Math.min(part.length, end - at); ) {
-      if (filled === 0) chunk = Buffer.allocUnsafeSlow(Math.min(chunkBytes, end - at - from));
-      const copied = part.copy(chunk, filled, from, Math.min(part.length, end - at));
-      filled += copied;
-      from += copied;
-      if (filled < chunk.length) continue;
-      yield chunk;
-      filled = 0;
-    }
-    at += part.length;
-    if (at >= end) return;
   }
 }
 

@@ -33,9 +33,12 @@ export {
 export { nameSounds, type SoundName } from './name-sound.ts';
 export {
   arrangeMuxedPlace,
+  type FragmentRequest,
   type FramedPlace,
   type MuxedPlaceRequest,
-  type ReadFragment,
+  type RunRange,
+  readFragmentRuns,
+  weighFragment,
   weighMuxedPlace,
 } from './place-frame.ts';
 export { isClosed } from './place-source.ts';

@@ -1,5 +1,4 @@
 import {
-  type ByteSpan,
   countRunSamples,
   framePlace,
   indexBox,
@@ -8,12 +7,80 @@ import {
   moveRun,
   type PackedRun,
   type PlaceRun,
+  packSamples,
   parseFragmentSamples,
   type Sample,
   UnsupportedMp4,
   unpackSamples,
 } from '../isobmff/index.ts';
 import type { Piece, PlaceTimes, PlaceTrackFacts } from './place-table.ts';
+
+/** A fragment of a file, of which its `moof` boxes are known. */
+export interface FragmentRequest {
+  /** Where it is in its file. */
+  readonly first: number;
+  readonly bytes: number;
+  readonly moofs: readonly MovieFragment[];
+  readonly tracks: readonly Pick<PlaceTrackFacts, 'sourceId' | 'defaults'>[];
+}
+
+/** Bytes of a sample while it is arranged, roughly. */
+const SAMPLE_BYTES = 16;
+
+/** Bytes of the `moof` boxes, and of the samples that they declare: those without fields of their own take no bytes there. */
+export const weighFragment = ({ moofs }: FragmentRequest): number =>
+  moofs.reduce((sum, { bytes }) => sum + bytes.length + countRunSamples(bytes) * SAMPLE_BYTES, 0);
+
+/**
+ * The samples of tracks in a fragment, with the ids that the tracks have there. Their memory is that of the fragment.
+ * @returns without the tracks that have none
+ * @throws UnsupportedMp4 when they are not within the fragment
+ */
+export function readFragmentRuns({ first, bytes, moofs, tracks }: FragmentRequest): readonly PackedRun[] {
+  if (moofs.length === 0) throw new UnsupportedMp4('A fragment without moof');
+  requireTrack(moofs, new Set(tracks.map(({ sourceId }) => sourceId)));
+  return tracks.flatMap(({ sourceId, defaults }) => {
+    const samples = moofs.flatMap((moof) => [...parseFragmentSamples(moof, sourceId, defaults)]);
+    const [start] = samples;
+    if (!start) return [];
+    if (samples.some(({ description }) => description !== start.description))
+      throw new UnsupportedMp4('Two descriptions in a place');
+    const pieces: number[] = [];
+    for (const { offset, size } of samples) {
+      const at = offset - first;
+      if (at < 0 || at + size > bytes) throw new UnsupportedMp4('Samples outside of their fragment');
+      if (pieces.at(-1) !== at) pieces.push(at, at);
+      pieces[pieces.length - 1] = at + size;
+    }
+    const { decodeTime, description } = start;
+    const timed = samples.map((sample, index) => ({ ...sample, duration: durationIn(sample, samples[index + 1]) }));
+    const packed = packSamples(timed);
+    return [
+      { trackId: sourceId, decodeTime, description, samples: packed, memory: 0, pieces: Uint32Array.from(pieces) },
+    ];
+  });
+}
+
+/** A `moof` with none of the tracks would be left out without notice. */
+function requireTrack(moofs: readonly MovieFragment[], ids: ReadonlySet<number>): void {
+  for (const { bytes } of moofs) {
+    const trafs = indexBox(bytes)?.children.filter(({ type }) => type === 'traf') ?? [];
+    if (!trafs.some((traf) => ids.has(bytes.readUInt32BE(traf.require('tfhd', 8).content + 4))))
+      throw new UnsupportedMp4('A moof without the track');
+  }
+}
+
+/** A sample lasts until the next one: where fragments do not follow each other, longer or shorter than it says. */
+function durationIn(
+  { decodeTime, duration }: Pick<Sample, 'decodeTime' | 'duration'>,
+  next: Timed | undefined,
+): number {
+  if (!next || next.decodeTime === decodeTime + duration) return duration;
+  if (next.decodeTime < decodeTime) throw new UnsupportedMp4('Fragments overlap');
+  return next.decodeTime - decodeTime;
+}
+
+type Timed = Pick<Sample, 'decodeTime'>;
 
 /** What the media of a place is made of. */
 export interface MuxedPlaceRequest {
@@ -23,61 +90,53 @@ export interface MuxedPlaceRequest {
   readonly tracks: readonly PlaceTrackRequest[];
 }
 
-export interface PlaceTrackRequest extends PlaceTrackFacts {
+interface PlaceTrackRequest extends PlaceTrackFacts {
   /** The fragments whose samples the place has, in order. */
-  readonly fragments: readonly ReadFragment[];
+  readonly fragments: readonly FragmentPart[];
   /** Of the video. */
   readonly times?: PlaceTimes | undefined;
 }
 
-/** A fragment whose samples are known: by its `moof` boxes, or in memory. */
-export interface ReadFragment extends ByteSpan {
-  readonly moofs: readonly MovieFragment[];
-  /** In place of its boxes; their bytes follow each other from `first` on. Undefined: it has boxes. Null: it has no samples of the track. */
-  readonly run?: PackedRun | null | undefined;
+/** A part of a fragment. */
+interface FragmentPart {
+  /** All samples of the track in the fragment. Undefined: it has none. */
+  readonly run: PackedRun | undefined;
   /** All pieces of the fragment, and those that the place has: from one to another, both included. */
   readonly pieces: readonly Piece[];
   readonly from: number;
   readonly to: number;
 }
 
-/** A place, whose samples stay where they are in their sources. */
+/** A place, whose samples stay where they are. */
 export interface FramedPlace {
   readonly head: Buffer;
   readonly tail: Buffer;
-  /** By track: where its samples are in its source, in order. */
-  readonly spans: readonly (readonly ByteSpan[])[];
+  /** By track, by fragment: which bytes of its run the place has. */
+  readonly ranges: readonly (readonly RunRange[])[];
+}
+
+/** Offsets in the bytes of a run, `end` excluded. */
+export interface RunRange {
+  readonly first: number;
+  readonly end: number;
 }
 
 type Run = Omit<PlaceRun, 'data'>;
 
-/** The samples of a track that a place has. */
-interface Selection {
-  readonly run: Run;
-  readonly spans: readonly ByteSpan[];
-}
-
-/** Bytes of the `moof` boxes, and of the samples that they declare: those without fields of their own take no bytes there. */
+/** Bytes of the samples from which a place is made. */
 export const weighMuxedPlace = ({ tracks }: MuxedPlaceRequest): number =>
   tracks
     .flatMap(({ fragments }) => fragments)
-    .reduce((sum, { moofs, run }) => sum + weighMoofs(moofs) + (run?.samples.byteLength ?? 0), 0);
-
-const weighMoofs = (moofs: readonly MovieFragment[]): number =>
-  moofs.reduce((sum, { bytes }) => sum + bytes.length + countRunSamples(bytes) * SAMPLE_BYTES, 0);
-
-/** Bytes of a sample while it is arranged, roughly. */
-const SAMPLE_BYTES = 16;
+    .reduce((sum, { run }) => sum + (run?.samples.byteLength ?? 0) + (run?.pieces.byteLength ?? 0), 0);
 
 /** @throws UnsupportedMp4 when the samples are not what the index said, or do not fit the place */
 export function arrangeMuxedPlace({ bytes, sequence, tracks }: MuxedPlaceRequest): FramedPlace {
-  for (const group of Map.groupBy(tracks, ({ source }) => source).values()) requireTrack(group);
   const selected = tracks.map((track, index) => selectSamples(track, index + 1));
   const runs = selected.map(({ run }) => run);
   const placed = moveToTimes(runs, tracks, bytes);
   const fitting = measurePlace(placed) > bytes ? placed.map(withEvenEnd) : placed;
   const { head, tail } = framePlace(bytes, sequence, fitting);
-  return { head, tail, spans: selected.map(({ spans }) => spans) };
+  return { head, tail, ranges: selected.map(({ ranges }) => ranges) };
 }
 
 /** A run whose last sample lasts as long as the others, if these are alike: otherwise each sample has a field for that. */
@@ -98,73 +157,47 @@ function moveToTimes(runs: readonly Run[], tracks: readonly PlaceTrackRequest[],
   return isSame || measurePlace(moved) > bytes ? runs : moved;
 }
 
-/** A `moof` with none of the tracks would be left out without notice. @param tracks of one source, which may have others */
-function requireTrack(tracks: readonly PlaceTrackRequest[]): void {
-  const ids = new Set(tracks.map(({ sourceId }) => sourceId));
-  const moofs = tracks.flatMap(({ fragments }) => fragments.flatMap((fragment) => fragment.moofs));
-  for (const { bytes } of moofs) {
-    const trafs = indexBox(bytes)?.children.filter(({ type }) => type === 'traf') ?? [];
-    if (!trafs.some((traf) => ids.has(bytes.readUInt32BE(traf.require('tfhd', 8).content + 4))))
-      throw new UnsupportedMp4('A moof without the track');
-  }
-}
-
+/** The samples of a track that a place has, and which bytes of their runs. */
 function selectSamples(
-  { fragments, sourceId, defaults, factor, shift }: PlaceTrackRequest,
+  { fragments, factor, shift }: PlaceTrackRequest,
   trackId: number,
-): Selection {
-  const samples: Sample[] = [];
-  const spans: { first: number; bytes: number }[] = [];
-  for (const { first, bytes, moofs, run, pieces, from, to } of fragments) {
-    if (run === undefined && moofs.length === 0) throw new UnsupportedMp4('A fragment without moof');
-    const all =
-      run === undefined
-        ? moofs.flatMap((moof) => [...parseFragmentSamples(moof, sourceId, defaults)])
-        : samplesOf(run, first);
+): { readonly run: Run; readonly ranges: readonly RunRange[] } {
+  const samples: TimedSample[] = [];
+  let description: number | undefined;
+  const ranges = fragments.map(({ run, pieces, from, to }): RunRange => {
+    if (!run) return { first: 0, end: 0 };
+    const all = timeSamples(run);
     const ends = cutPieces(all, pieces);
-    // A span does not continue in the next fragment, which is read by itself.
-    let last: { first: number; bytes: number } | undefined;
-    for (const sample of all.slice(ends[from - 1] ?? 0, ends[to])) {
-      const { offset, size } = sample;
-      if (offset < first || offset + size > first + bytes)
-        throw new UnsupportedMp4('Samples outside of their fragment');
-      if (last && last.first + last.bytes === offset) last.bytes += size;
-      else if (size > 0) {
-        last = { first: offset, bytes: size };
-        spans.push(last);
-      }
-      samples.push(sample);
+    const [start, end] = [ends[from - 1] ?? 0, ends[to] ?? all.length];
+    const wanted = all.slice(start, end);
+    const first = bytesOf(all.slice(0, start));
+    if (wanted.length > 0) {
+      description ??= run.description;
+      if (run.description !== description) throw new UnsupportedMp4('Two descriptions in a place');
     }
-  }
-  const [start] = samples;
-  if (samples.some(({ description }) => description !== start?.description))
-    throw new UnsupportedMp4('Two descriptions in a place');
+    for (const sample of wanted) samples.push(sample);
+    return { first, end: first + bytesOf(wanted) };
+  });
   const scaled = samples.map((sample, index) => ({
     ...sample,
     duration: durationIn(sample, samples[index + 1]) * factor,
     compositionOffset: sample.compositionOffset * factor,
   }));
-  const decodeTime = (start?.decodeTime ?? 0) * factor + shift;
-  return { spans, run: { trackId, decodeTime, description: start?.description ?? 1, samples: scaled } };
+  const decodeTime = (samples[0]?.decodeTime ?? 0) * factor + shift;
+  return { ranges, run: { trackId, decodeTime, description: description ?? 1, samples: scaled } };
 }
 
-/** Samples in memory, as those of a file in which they begin at an offset. */
-function samplesOf(run: PackedRun | null, first: number): readonly Sample[] {
-  if (!run) return [];
-  let [offset, decodeTime] = [first, run.decodeTime];
+type TimedSample = Omit<Sample, 'offset' | 'description'>;
+
+const bytesOf = (samples: readonly Pick<Sample, 'size'>[]): number => samples.reduce((sum, { size }) => sum + size, 0);
+
+function timeSamples(run: PackedRun): readonly TimedSample[] {
+  let next = run.decodeTime;
   return unpackSamples(run).map((sample) => {
-    const located = { ...sample, offset, decodeTime, description: run.description };
-    offset += sample.size;
-    decodeTime += sample.duration;
-    return located;
+    const decodeTime = next;
+    next += sample.duration;
+    return { ...sample, decodeTime };
   });
-}
-
-/** A sample lasts until the next one: where fragments do not follow each other, longer or shorter than it says. */
-function durationIn({ decodeTime, duration }: Sample, next: Sample | undefined): number {
-  if (!next || next.decodeTime === decodeTime + duration) return duration;
-  if (next.decodeTime < decodeTime) throw new UnsupportedMp4('Fragments overlap');
-  return next.decodeTime - decodeTime;
 }
 
 /**
@@ -172,11 +205,11 @@ function durationIn({ decodeTime, duration }: Sample, next: Sample | undefined):
  * fits; only where the last ones need more than is left, earlier.
  * @returns for each piece the index after its last sample
  */
-function cutPieces(samples: readonly Sample[], pieces: readonly Piece[]): readonly number[] {
+function cutPieces(samples: readonly TimedSample[], pieces: readonly Piece[]): readonly number[] {
   const rowBytes = 4 * countFields(samples);
   const sums = [0];
   for (const { size } of samples) sums.push((sums.at(-1) ?? 0) + size + rowBytes);
-  const bytesOf = (from: number, to: number) => (sums[to] ?? 0) - (sums[from] ?? 0);
+  const sumOf = (from: number, to: number) => (sums[to] ?? 0) - (sums[from] ?? 0);
   const budgetOf = (piece: number) => pieces[piece]?.budget ?? 0;
   let next = 0;
   const ends = pieces.map(({ until }) => {
@@ -189,22 +222,22 @@ function cutPieces(samples: readonly Sample[], pieces: readonly Piece[]): readon
   for (let piece = 0; piece < pieces.length - 1; piece += 1) {
     const start = startOf(piece);
     let end = Math.max(start, ends[piece] ?? 0);
-    while (end > start && bytesOf(start, end) > budgetOf(piece)) end -= 1;
+    while (end > start && sumOf(start, end) > budgetOf(piece)) end -= 1;
     ends[piece] = end;
   }
   for (let piece = pieces.length - 1; piece > 0; piece -= 1) {
     const end = ends[piece] ?? 0;
     let start = startOf(piece);
-    while (start < end && bytesOf(start, end) > budgetOf(piece)) start += 1;
+    while (start < end && sumOf(start, end) > budgetOf(piece)) start += 1;
     ends[piece - 1] = start;
   }
   return ends;
 }
 
 /** How many fields the samples have in a `trun`. */
-function countFields(samples: readonly Sample[]): number {
+function countFields(samples: readonly TimedSample[]): number {
   const [first, second] = samples;
-  const differs = (isOther: (sample: Sample, index: number) => boolean) => Number(samples.some(isOther));
+  const differs = (isOther: (sample: TimedSample, index: number) => boolean) => Number(samples.some(isOther));
   return (
     differs(({ duration }) => duration !== first?.duration) +
     differs(({ size }) => size !== first?.size) +

@@ -188,7 +188,7 @@ export function createSegmentFiles(placeBytes: number, probesPerHost = PROBES_PE
           const ended = new AbortController();
           const one = async (index: number): Promise<PlaceContent> => {
             const taken = await take(index, ended.signal);
-            return { taken: [taken], parts: () => placeParts(taken.place) };
+            return { parts: () => placeParts(taken.place), release: taken.release };
           };
           const reading = readingOf(inMemory, { bytesOf: inMemory.bytesOf, make: one }, ended.signal);
           const parts = readPlaces({ header, offsets, first, last }, reading);

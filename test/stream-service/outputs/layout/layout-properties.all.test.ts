@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fullBox, UnsupportedMp4, u32, u64 } from '../../../../packages/seekable-media/src/isobmff/boxes.ts';
 import type { SizedFile } from '../../../../stream-service/outputs/byte-reader.ts';
-import { LayoutStream } from '../../../../stream-service/outputs/layout/layout-stream.ts';
+import { readLayoutBytes } from '../../../../stream-service/outputs/layout/layout-stream.ts';
 import { expectWholeOrError, layOut, manglings, openOf, read, sized } from './layouts-in-memory.ts';
 import { usePairMedia } from './pair-fixture.ts';
 
@@ -35,7 +35,7 @@ describe('layout', () => {
         },
       });
       const openSource = openOf(files);
-      await pipeline(new LayoutStream({ layout, first: 0, last: layout.size - 1, openSource }), consumer);
+      await pipeline(readLayoutBytes({ layout, first: 0, last: layout.size - 1, openSource }), consumer);
       expect(bytes).toBe(layout.size);
     }
   });

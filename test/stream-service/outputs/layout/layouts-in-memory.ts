@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { createLayout } from '../../../../packages/seekable-media/src/virtual-mp4/create-layout.ts';
 import type { Layout } from '../../../../packages/seekable-media/src/virtual-mp4/layout.ts';
 import { ByteReader, type SizedFile } from '../../../../stream-service/outputs/byte-reader.ts';
-import { LayoutStream } from '../../../../stream-service/outputs/layout/layout-stream.ts';
+import { readLayoutBytes } from '../../../../stream-service/outputs/layout/layout-stream.ts';
 import { readLayoutSource } from '../../../../stream-service/outputs/layout/read-layout.ts';
 import { fileSource } from '../encode/mp3/fixture.ts';
 
@@ -20,7 +20,7 @@ export async function layOut(files: readonly SizedFile[]): Promise<Layout> {
 
 /** Bytes of the layout of one or two files, both ends included. */
 export const read = (layout: Layout, files: readonly SizedFile[], first: number, last: number): Promise<Buffer> =>
-  buffer(new LayoutStream({ layout, first, last, openSource: openOf(files) }));
+  buffer(readLayoutBytes({ layout, first, last, openSource: openOf(files) }));
 
 /** Opens readers of files in memory. */
 export const openOf = (files: readonly SizedFile[]) => async (source: number) =>

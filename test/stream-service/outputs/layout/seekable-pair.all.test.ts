@@ -5,7 +5,7 @@ import type { Source } from '@reelay/source';
 import { describe, expect, it } from 'vitest';
 import type { SizedFile } from '../../../../stream-service/outputs/byte-reader.ts';
 import { createComputedExtents } from '../../../../stream-service/outputs/computed-extents.ts';
-import { LayoutStream } from '../../../../stream-service/outputs/layout/layout-stream.ts';
+import { readLayoutBytes } from '../../../../stream-service/outputs/layout/layout-stream.ts';
 import type { OpenSource } from '../../../../stream-service/source/open-source.ts';
 import { createFaultHandler } from '../../../origin/faults.ts';
 import { newestFfmpeg } from '../../../support/installed-tools.ts';
@@ -146,13 +146,13 @@ describe('Media with the key of a pair', () => {
     const first = layout.mediaStart;
     const options = { layout, first, last: first + 500_000, openSource, extents };
     let taken = 0;
-    for await (const chunk of new LayoutStream(options)) {
+    for await (const chunk of readLayoutBytes(options)) {
       taken += chunk.length;
       if (taken > 20_000) break;
     }
     const start = video?.reads.at(-1)?.first ?? 0;
     video?.reads.splice(0);
-    const body = await buffer(new LayoutStream(options));
+    const body = await buffer(readLayoutBytes(options));
     expect(video?.reads.at(0)?.first).toBeGreaterThan(start + 15_000);
     expect(body.equals(await read(layout, files, first, first + 500_000))).toBe(true);
   });

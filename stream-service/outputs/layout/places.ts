@@ -1,0 +1,254 @@
+import type { Readable } from 'node:stream';
+import { generatedStream } from '@reelay/guarded-fetch';
+import { type PackedRun, runParts } from '@reelay/seekable-media/isobmff';
+import {
+  type Layout,
+  type PlaceFragment,
+  placeFragments,
+  placeTimes,
+  type RunRange,
+  type SourceIndex,
+} from '@reelay/seekable-media/virtual-mp4';
+import { type Name, nameOf } from '@reelay/source/names';
+import {
+  type PlaceContent,
+  type PlacePart,
+  type PlacesInMemory,
+  passingOn,
+  readingOf,
+  readPlaces,
+} from '@reelay/source/placed-file';
+import { ARRANGE_MUXED_PLACE, type ParsingOptions, parse } from '../../../core/parsing/index.ts';
+import type { ComputedExtents, SharedFile } from '../computed-extents.ts';
+
+/** The fragments of a source, as one stream reads them. */
+export interface FragmentReader {
+  /** What is made here takes memory. Absent: a file, whose bytes are read as they are needed. */
+  readonly places?: PlacesInMemory;
+  /** Opens a file where a fragment begins, unless that is in memory. @throws what opening it throws */
+  prepare?(fragment: PlaceFragment): Promise<void>;
+  /** @throws what reading the source throws, and UnsupportedMp4 where the fragment is not what its index says */
+  take(fragment: PlaceFragment): Promise<TakenFragment>;
+}
+
+export interface TakenFragment {
+  /** By the tracks of the source. */
+  readonly runs: readonly PackedRun[];
+  /** The bytes of a run from one offset to another. */
+  parts(run: PackedRun, range: RunRange): AsyncIterable<PlacePart> | Iterable<PlacePart>;
+  /** @param isPassed as in `PlaceContent`. @default false */
+  release(isPassed?: boolean): void;
+}
+
+/** The fragments of a source that is made here, in the memory that streams share. */
+export const madeFragments = (places: PlacesInMemory, signal: AbortSignal): FragmentReader => ({
+  places,
+  async take({ index }) {
+    const { place, release } = await places.take(index, signal);
+    return { runs: place.runs, release, parts: (run, { first, end }) => runParts(place, run, first, end) };
+  },
+});
+
+/** The same beside a file, whose bytes take no memory: what is sent with them is copied, so that nothing is held meanwhile. */
+export function copiedFragments(places: PlacesInMemory, signal: AbortSignal): FragmentReader {
+  /** Several places may need the same one. */
+  let latest: { readonly index: number; readonly copying: Promise<TakenFragment> } | undefined;
+  const copy = async (index: number): Promise<TakenFragment> => {
+    const permit = await places.acquire(places.bytesOf(index), signal);
+    try {
+      const { place, release } = await places.take(index, signal);
+      const bytes = new Map(place.runs.map((run) => [run, Buffer.concat([...runParts(place, run)])]));
+      release();
+      const parts: TakenFragment['parts'] = (run, { first, end }) => [bytes.get(run)?.subarray(first, end) ?? NO_BYTES];
+      return { runs: place.runs, parts, release: () => undefined };
+    } finally {
+      permit.release();
+    }
+  };
+  return {
+    take({ index }) {
+      if (latest?.index !== index) latest = { index, copying: copy(index) };
+      return latest.copying;
+    },
+  };
+}
+
+export interface PlaceStreamOptions {
+  readonly layout: Layout;
+  /** Offsets, both included. */
+  readonly first: number;
+  readonly last: number;
+  /** The client whose share of parsing is used. */
+  readonly client: string | undefined;
+  /**
+   * By source: places begin with the fragments of the first one.
+   * @param signal aborted when the stream ends
+   * @param lastPlace number of the last place that is read
+   */
+  readonly open: (signal: AbortSignal, lastPlace: number) => readonly FragmentReader[];
+}
+
+/**
+ * Reads a range of a layout of places: each is arranged from the samples of its fragments.
+ * @throws what reading the sources throws, and UnsupportedMp4 where they are not what their indexes say
+ */
+export function readPlacesOf({ layout, first, last, client, open }: PlaceStreamOptions): Readable {
+  const ended = new AbortController();
+  const { signal } = ended;
+  const places = placeExtents(layout);
+  const lastPlace = places.findLastIndex(({ start }) => start <= last);
+  const readers = open(signal, lastPlace);
+
+  const make = async (number: number): Promise<PlaceContent> => {
+    const wanted = fragmentsOf(layout, number);
+    const taking = wanted.map(({ source, fragment }) => readers[source]?.take(fragment));
+    try {
+      const taken = await Promise.all(taking);
+      const find = (source: SourceIndex, index: number) =>
+        taken[wanted.findIndex((each) => each.source === source && each.fragment.index === index)];
+      const parts = await arrange(layout, { number, bytes: places[number]?.bytes ?? 0, find }, { client, signal });
+      return {
+        async *parts() {
+          for (const part of parts) {
+            if (Buffer.isBuffer(part)) yield part;
+            else yield* part.from.parts(part.run, part.range);
+          }
+          yield places[number]?.text ?? NO_BYTES;
+        },
+        release(isPassed) {
+          for (const [index, each] of taken.entries()) each?.release(isPassed && !wanted[index]?.isShared);
+        },
+      };
+    } catch (error) {
+      for (const each of taking) each?.then(({ release }) => release()).catch(() => undefined);
+      throw error;
+    }
+  };
+
+  /** What goes with the samples of the next place, while those of one pass on. */
+  const prefetch = (number: number) => {
+    for (const { source, fragment } of number <= lastPlace ? fragmentsOf(layout, number) : [])
+      if (source > 0) readers[source]?.take(fragment).catch(() => undefined);
+  };
+  const makeAhead = async (number: number): Promise<PlaceContent> => {
+    const made = await make(number);
+    prefetch(number + 1);
+    return made;
+  };
+  const bytesOf = (number: number): number =>
+    fragmentsOf(layout, number).reduce(
+      (sum, { source, fragment }) => sum + (readers[source]?.places?.bytesOf(fragment.index) ?? 0),
+      0,
+    );
+
+  const bytes = async function* () {
+    const firstPlace = Math.max(
+      0,
+      places.findLastIndex(({ start }) => start <= first),
+    );
+    // The status of the response depends on whether the sources can be opened.
+    if (firstPlace <= lastPlace)
+      await Promise.all(
+        fragmentsOf(layout, firstPlace).map(({ source, fragment }) => readers[source]?.prepare?.(fragment)),
+      );
+    const { sourceOffset } = layout.extent(0);
+    const header = layout.own.subarray(sourceOffset, sourceOffset + layout.mediaStart);
+    const offsets = [...places.map(({ start }) => start), layout.size];
+    const memory = readers[0]?.places;
+    const reading = memory ? readingOf(memory, { bytesOf, make }, signal) : passingOn(makeAhead);
+    yield* readPlaces({ header, offsets, first, last }, reading);
+  };
+  return generatedStream(bytes(), () => ended.abort(new Error('Reading ended')));
+}
+
+/** Whether what a place needs is in memory. */
+export const isPlaceKept = (
+  layout: Layout,
+  number: number,
+  { shared, extents }: { readonly shared: SharedFile; readonly extents: ComputedExtents },
+): boolean =>
+  fragmentsOf(layout, number).every(({ source, fragment }) => extents.complete(fragmentName(shared, source, fragment)));
+
+/** The name of a fragment in memory. */
+export const fragmentName = ({ name }: Pick<SharedFile, 'name'>, source: SourceIndex, { index }: PlaceFragment): Name =>
+  nameOf([name], 'fragment', [source, index]);
+
+interface Arrangement {
+  readonly number: number;
+  readonly bytes: number;
+  /** Gives a fragment that has been taken. */
+  readonly find: (source: SourceIndex, index: number) => TakenFragment | undefined;
+}
+
+/** Some bytes of a fragment. */
+interface FragmentBytes {
+  readonly from: TakenFragment;
+  readonly run: PackedRun;
+  readonly range: RunRange;
+}
+
+/** A place in parts, in their order. */
+async function arrange(
+  { placeTracks }: Layout,
+  { number, bytes, find }: Arrangement,
+  parsing: ParsingOptions,
+): Promise<readonly (Buffer | FragmentBytes)[]> {
+  const tracks = placeTracks.map((track) => {
+    const { source, sourceId, defaults, factor, shift } = track;
+    const fragments = placeFragments(track, number).map(({ index, pieces, from, to }) => {
+      const run = find(source, index)?.runs.find(({ trackId }) => trackId === sourceId);
+      return { index, pieces, from, to, run };
+    });
+    return { source, sourceId, defaults, factor, shift, times: placeTimes(track, number), fragments };
+  });
+  const { head, tail, ranges } = await parse(ARRANGE_MUXED_PLACE, { bytes, sequence: number + 1, tracks }, parsing);
+  const media = tracks.flatMap(({ source, fragments }, track) =>
+    fragments.flatMap(({ index, run }, part): FragmentBytes | readonly [] => {
+      const [from, range] = [find(source, index), ranges[track]?.[part]];
+      return from && run && range ? { from, run, range } : [];
+    }),
+  );
+  return [head, ...media, tail];
+}
+
+const NO_BYTES = Buffer.alloc(0);
+
+/** A place of a layout, and the text behind it. */
+interface PlaceExtent {
+  /** Offset in the output. */
+  readonly start: number;
+  /** Without the text. */
+  readonly bytes: number;
+  readonly text: Buffer;
+}
+
+function placeExtents(layout: Layout): readonly PlaceExtent[] {
+  const extents = Array.from({ length: layout.count }, (_, index) => layout.extent(index));
+  return extents.flatMap(({ kind, start, bytes }, index) => {
+    const next = extents[index + 1];
+    const text =
+      next?.kind === 'own' ? layout.own.subarray(next.sourceOffset, next.sourceOffset + next.bytes) : NO_BYTES;
+    return kind === 'place' ? [{ start, bytes, text }] : [];
+  });
+}
+
+interface WantedFragment {
+  readonly source: SourceIndex;
+  readonly fragment: PlaceFragment;
+  /** The next place needs it, too. */
+  readonly isShared: boolean;
+}
+
+/** The fragments that a place has samples of, each once. */
+function fragmentsOf({ placeTracks }: Layout, number: number): readonly WantedFragment[] {
+  const wanted = placeTracks.flatMap((track) =>
+    placeFragments(track, number).map((fragment) => {
+      const { index, pieces, to } = fragment;
+      return [
+        `${track.source} ${index}`,
+        { source: track.source, fragment, isShared: to < pieces.length - 1 },
+      ] as const;
+    }),
+  );
+  return [...new Map(wanted).values()];
+}
