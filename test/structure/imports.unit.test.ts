@@ -73,7 +73,7 @@ describe('packages', () => {
       const isOwn = (file: string, name: string) =>
         name.startsWith('.') ? isWithin(join(dirname(file), name), `${folder}/src`) : name.startsWith('node:');
       const foreign = globSync(`${folder}/src/**/*.ts`, { cwd: ROOT }).flatMap((file) =>
-        [...readFileSync(join(ROOT, file), 'utf8').matchAll(/\bfrom '([^']+)'/g)]
+        [...readFileSync(join(ROOT, file), 'utf8').matchAll(/\b(?:from |import\()'([^']+)'/g)]
           .map(([, name = '']) => name)
           .filter((name) => !isOwn(file, name) && !Object.keys(dependencies).some((to) => isWithin(name, to)))
           .map((name) => `${file} → ${name}`),
