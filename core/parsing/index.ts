@@ -17,7 +17,6 @@ export {
   LAY_OUT_HLS,
   LAY_OUT_PAIR,
   MEASURE_FRAGMENT,
-  PATCH_FRAGMENT,
   READ_FRAGMENT,
 } from './mp4-tasks.ts';
 export { closeParsing, type ParsingOptions, parse } from './parsing-pool.ts';

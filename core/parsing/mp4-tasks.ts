@@ -13,7 +13,6 @@ import { TextTooLarge } from '@reelay/seekable-media/timed-text';
 import {
   arrangeMuxedPlace,
   createLayout,
-  type FragmentPatch,
   type FragmentRequest,
   type FramedPlace,
   type LayoutData,
@@ -21,7 +20,6 @@ import {
   type MuxedPlaceRequest,
   type PackedSource,
   packLayout,
-  patchFragment,
   readFragmentRuns,
   unpackSource,
   weighFragment,
@@ -74,27 +72,25 @@ const weighClip = (sources: readonly ClipSource[]): number =>
   sources.some(({ fragments }) => fragments) ? Number.POSITIVE_INFINITY : weigh(sources.map(({ header }) => header));
 
 interface HlsInput {
-  readonly sources: readonly PackedSource[];
-  /** The audio of a single file alone. @default what it has */
-  readonly isAudio?: boolean;
+  readonly source: PackedSource;
+  /** One of its tracks alone. @default video and audio, as far as it has them */
+  readonly only?: 'vide' | 'soun' | undefined;
 }
 
-/** The layout of an HLS presentation of a file, or of a video and the audio of another. */
-export const LAY_OUT_HLS: ParsingTask<HlsInput, { readonly data: LayoutData; readonly streams: readonly HlsStream[] }> =
-  {
-    name: 'lay out HLS',
-    run({ sources: packed, isAudio }) {
-      const sources = packed.map(unpackSource);
-      const present = sources.flatMap(({ movie }) => listTrackKinds(movie));
-      const wanted = isAudio ? (['soun'] as const) : (['vide', 'soun'] as const);
-      const kinds = wanted.filter((kind) => sources.length > 1 || present.includes(kind));
-      if (kinds.length === 0) throw new UnsupportedMp4('Neither video nor audio');
-      const layout = layOutHls(sources, kinds);
-      return { data: packLayout(layout), streams: layout.streams };
-    },
-    weigh: ({ sources }) => weigh(sources),
-    ...thrown,
-  };
+/** The layout of a file of an HLS presentation. */
+export const LAY_OUT_HLS: ParsingTask<HlsInput, { readonly data: LayoutData; readonly stream: HlsStream }> = {
+  name: 'lay out HLS',
+  run({ source: packed, only }) {
+    const source = unpackSource(packed);
+    const present = listTrackKinds(source.movie);
+    const kinds = (['vide', 'soun'] as const).filter((kind) => present.includes(kind) && kind === (only ?? kind));
+    if (kinds.length === 0) throw new UnsupportedMp4('Neither video nor audio');
+    const layout = layOutHls(source, kinds);
+    return { data: packLayout(layout), stream: layout.stream };
+  },
+  weigh: ({ source }) => weighSource(source),
+  ...thrown,
+};
 
 interface FragmentInput {
   readonly fragment: MovieFragment;
@@ -107,13 +103,6 @@ interface FragmentInput {
 export const MEASURE_FRAGMENT: ParsingTask<FragmentInput, FragmentSpan> = {
   name: 'measure fragment',
   run: ({ fragment, trackId, defaults }) => measureFragment(fragment, trackId, defaults),
-  ...thrown,
-};
-
-/** A fragment in its place in a layout. */
-export const PATCH_FRAGMENT: ParsingTask<{ readonly moof: Buffer; readonly patch: FragmentPatch }, Buffer> = {
-  name: 'patch fragment',
-  run: ({ moof, patch }) => patchFragment(moof, patch),
   ...thrown,
 };
 

@@ -3,7 +3,7 @@ import { audioFamily, videoFamily } from '@reelay/seekable-media/codecs';
 import type { TrackFile } from '@reelay/source/track';
 import { capabilitiesOf, type KeyedRendition, type Track } from '../../core/state/index.ts';
 import type { SourceOpeners } from '../source/index.ts';
-import { FURTHER_WAIT_MS, NoSuchFile } from './layout/index.ts';
+import { FURTHER_WAIT_MS } from './layout/index.ts';
 import type { Opening, PlannedOutput, RenditionQuery } from './representation.ts';
 import { remuxContainer } from './writers.ts';
 
@@ -84,22 +84,18 @@ export const unknownLists = (tracks: readonly Track[]): readonly Track[] => [
 ];
 
 /**
- * The files of one plan on one clock.
+ * The files of one plan on one clock, which begins when the first of them does.
  * @param tracks the first one is that of which the others must not be too far
- * @param originSeconds the time 0 that was chosen with further files. @default when the first of these begins
- * @returns `null` for a file that is too far, or begins before the chosen time: it was not known when that was chosen
- * @throws NoSuchFile when the first one does not fit it
+ * @returns `null` for a file that is too far
  */
-export function onOneClock(files: ListFiles, tracks: readonly Track[], originSeconds?: number): ListFiles {
+export function onOneClock(files: ListFiles, tracks: readonly Track[]): ListFiles {
   const starts = tracks.flatMap(({ formatId }) => files.get(formatId)?.originSeconds ?? []);
   const [first = 0] = starts;
   const isNear = (seconds: number) => Math.abs(seconds - first) <= MAX_OFFSET_SECONDS;
-  const clock = originSeconds ?? Math.min(...starts.filter(isNear));
-  const fits = (seconds: number) => isNear(seconds) && clock <= seconds && seconds <= clock + 2 * MAX_OFFSET_SECONDS;
-  if (starts.length > 0 && !fits(first)) throw new NoSuchFile('The media has changed');
+  const originSeconds = Math.min(...starts.filter(isNear));
   const timed = tracks.map(({ formatId }) => {
     const file = files.get(formatId);
-    return [formatId, file && fits(file.originSeconds) ? { ...file, originSeconds: clock } : null] as const;
+    return [formatId, file && isNear(file.originSeconds) ? { ...file, originSeconds } : null] as const;
   });
   return new Map([...files, ...timed]);
 }

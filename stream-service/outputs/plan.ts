@@ -9,15 +9,7 @@ import { type CopyPlan, planCopy } from './copy/index.ts';
 import { type EncodedName, type EncodePlan, isEncoded, planEncode } from './encode/index.ts';
 import type { PlannedExtras } from './extras.ts';
 import { ladderOf } from './ladder.ts';
-import {
-  isLadder,
-  type LayoutPlan,
-  NoSuchFile,
-  type PresentationPlan,
-  planFile,
-  planPresentation,
-  withoutClock,
-} from './layout/index.ts';
+import { isLadder, type LayoutPlan, planFile, planPresentation } from './layout/index.ts';
 import {
   audioOfList,
   hasLists,
@@ -79,7 +71,9 @@ export function planOutput(found: KeyedRendition, query: RenditionQuery, files: 
   const [own, further] = tracksOf(plan);
   const tracks = [...own, ...further];
   if (unknownLists(tracks).length === 0) {
-    const timed = onOneClock(files, tracks, withoutClock(query.file).originSeconds);
+    // The files of a presentation are on the clock of their lists.
+    if (query.route === 'Hls') return plan;
+    const timed = onOneClock(files, tracks);
     const isTooFar = tracks.some(({ formatId }) => files.get(formatId) && !timed.get(formatId));
     return isTooFar ? planOutput(found, query, timed) : planMedia(withFiles(found, timed), query);
   }
@@ -120,13 +114,12 @@ const isPart = ({ tracks }: KeyedRendition, query: RenditionQuery): boolean =>
   [query.clip, query.chapter, query.fromKeyframeSeconds].some((part) => part !== undefined);
 
 /** The tracks that a plan reads, and those of further heights. All files of a presentation have one clock. */
-const tracksOf = (plan: CopyPlan | LayoutPlan | EncodePlan): readonly [readonly Track[], readonly Track[]] =>
-  plan.kind === 'layout' && plan.of === 'presentation'
-    ? [presentedBy([plan, plan.alternative]), presentedBy(plan.rungs ?? [])]
-    : [plan.found.tracks, []];
-
-const presentedBy = (plans: readonly (PresentationPlan | undefined)[]) =>
-  plans.flatMap((each) => each?.presented ?? []);
+const tracksOf = (plan: CopyPlan | LayoutPlan | EncodePlan): readonly [readonly Track[], readonly Track[]] => {
+  const listed = plan.kind === 'layout' && plan.of === 'presentation' ? plan.playlist : undefined;
+  const tracks = (streams: readonly { readonly found: KeyedRendition }[]) =>
+    streams.flatMap(({ found }) => found.tracks);
+  return listed ? [tracks(listed.streams), tracks(listed.rungs)] : [plan.found.tracks, []];
+};
 
 function planMedia(found: KeyedRendition, query: RenditionQuery): RenditionPlan {
   if (query.route === 'Hls') return planHls(found, query);
@@ -147,32 +140,21 @@ function planHls(found: KeyedRendition, { file = '', ...selection }: RenditionQu
     requireWritable(writers.liveHls, found, ['source', audio !== undefined && 'languages']);
     return planLive(found, file);
   }
-  if (!isLadder(file)) {
-    const { name, originSeconds } = withoutClock(file);
-    const isOnSharedClock = originSeconds !== undefined;
-    const plan = planHlsFile(found, { selection, name, isOnSharedClock });
-    if (isOnSharedClock && plan.originSeconds === undefined) throw new NoSuchFile('The media is no list');
-    return plan;
-  }
-  const planRung = (each: KeyedRendition) => {
+  if (!isLadder(file)) return planPresentation([{ found: chooseHls(found, audio) }], file, selection);
+  const heights = ladderOf(found).flatMap((each) => {
     const folder = each === found ? undefined : `../${each.key}/`;
-    return planHlsFile(each, { selection, name: file, folder, isOnSharedClock: true });
-  };
-  const [first, ...rungs] = ladderOf(found).flatMap((each) => attempt(() => planRung(each)) ?? []);
-  return first ? { ...first, rungs } : planRung(found);
+    return attempt(() => ({ found: chooseHls(each, audio), folder })) ?? [];
+  });
+  return planPresentation(heights.length > 0 ? heights : [{ found: chooseHls(found, audio) }], file, selection);
 }
 
 /** Every language of a pair, unless one is chosen, or not all of them can be presented. */
-function planHlsFile(
-  found: KeyedRendition,
-  options: Omit<Parameters<typeof planPresentation>[1], 'own'>,
-): PresentationPlan {
-  const { audio } = options.selection;
+function chooseHls(found: KeyedRendition, audio: string | undefined): KeyedRendition {
   const isAll = audio === undefined ? found.tracks.length > 1 : isEvery(audio);
   const all = isAll ? chooseAllFiles(found, audio !== undefined) : undefined;
   const chosen = all ?? (isAll || audio === undefined ? found : chooseAudio(found, audio, false));
   requireWritable(writers.hls, chosen, ['source', 'languages']);
-  return planPresentation(chosen, { ...options, own: all && found });
+  return chosen;
 }
 
 const isEvery = (audio: string): boolean => audio.toLowerCase() === 'all';

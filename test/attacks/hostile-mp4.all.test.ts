@@ -34,7 +34,7 @@ const pathsOf = (id: string, isAlone: boolean) => {
     `/api/Stream/Media/${pair}`,
     `/api/Stream/Media/${pair}?start=0&end=3`,
     `/api/Stream/Hls/${pair}/master.m3u8`,
-    ...(isAlone ? [`/api/Stream/Media/${file}?start=0&end=3`, `/api/Stream/Hls/${file}/media.mp4`] : []),
+    ...(isAlone ? [`/api/Stream/Media/${file}?start=0&end=3`, `/api/Stream/Hls/${file}/video.mp4`] : []),
   ];
 };
 /** Sent, refused as something that has no such form, or broken off; 503: left to FFmpeg, which is not installed here. */

@@ -4,7 +4,7 @@
  */
 export const CEILINGS = {
   /** Code of the source files that a request crosses, by operation (`npm run dev -- trace-files`). */
-  codeOfRequest: { GetResource: 262_000, Media: 177_400, Combined: 272_800 },
+  codeOfRequest: { GetResource: 262_000, Media: 177_400, Combined: 271_100 },
   code: { product: 2_198_000, tests: 3_015_000 },
   /**
    * Only ever fewer: interfaces of parameters, and files outside of a parameter's own folders that name it. One of them says what each
@@ -13,5 +13,5 @@ export const CEILINGS = {
   parameterInterfaces: 20,
   filesNaming: { skip: 18, chapters: 30, subtitles: 27, audio: 13 },
   /** Words of all Markdown files but the changelog. */
-  words: 48_850,
+  words: 48_900,
 };

@@ -7,5 +7,4 @@ export {
   NoSuchFile,
   type PresentationPlan,
   planPresentation,
-  withoutClock,
 } from './presentation.ts';

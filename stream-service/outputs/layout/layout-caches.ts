@@ -1,6 +1,5 @@
 import { createCache, createSingleFlight } from '@reelay/concurrency';
 import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
-import { addStreams } from '@reelay/seekable-media/mp4-hls';
 import {
   extendHeader,
   LayoutBuilder,
@@ -130,11 +129,12 @@ function layOutList(files: readonly OpenFile[], { extras = {}, found: { resource
   layout.addOwn(extendHeader(header, extras, resource.durationSeconds ?? Number.POSITIVE_INFINITY) ?? header);
   layout.beginMedia();
   layout.addSamples(0, header.length, size - header.length);
-  return layout.build([]);
+  return layout.build();
 }
 
-async function layOutPresentation(files: readonly OpenFile[], { place }: LayoutRequest, reader: LayoutReader) {
-  const isAudio = place !== undefined;
-  const { data, streams } = await parse(LAY_OUT_HLS, { sources: packAll(files), isAudio }, reader);
-  return addStreams(unpackLayout(data), streams);
+async function layOutPresentation(files: readonly OpenFile[], { only }: LayoutRequest, reader: LayoutReader) {
+  const [source] = packAll(files);
+  if (!source) throw new TypeError('No source');
+  const { data, stream } = await parse(LAY_OUT_HLS, { source, only }, reader);
+  return { ...unpackLayout(data), stream };
 }

@@ -4,12 +4,10 @@ import { checkedPage, oggHeaderBytes } from '@reelay/seekable-media/ogg';
 import { type Extent, type Layout, placesSpan, type SourceIndex } from '@reelay/seekable-media/virtual-mp4';
 import { nameOf } from '@reelay/source/names';
 import type { PlacesInMemory } from '@reelay/source/placed-file';
-import type { ParsingOptions } from '../../../core/parsing/index.ts';
 import type { ByteReader } from '../byte-reader.ts';
 import { type ComputedExtents, createComputedExtents, type SharedFile } from '../computed-extents.ts';
 import { fileFragments } from './file-fragments.ts';
 import { copiedFragments, type FragmentReader, madeFragments, readPlacesOf } from './places.ts';
-import { readFragment, type SourceRead } from './read-fragment.ts';
 
 const HIGH_WATER_MARK_BYTES = 64 * 1024;
 /** Own bytes are copied in pieces of this size: the reader of the stream owns its chunks. */
@@ -18,6 +16,13 @@ const OWN_CHUNK_BYTES = 64 * 1024;
 const MIN_CHUNK_BYTES = 1024;
 /** Beyond the range, for the rest of a `moof`. */
 const EXTRA_READ_BYTES = 64 * 1024;
+
+/** Bytes of a source to be passed on without copying. Offsets in the source, `end` excluded. */
+interface SourceRead {
+  readonly reader: ByteReader;
+  readonly start: number;
+  readonly end: number;
+}
 
 /** Bytes of a file. Offsets, both included. */
 interface SourceSpan {
@@ -183,21 +188,14 @@ class LayoutStream extends Readable {
     return joined.length === 0 || this.push(joined);
   }
 
-  async *#generate({
-    layout,
-    first,
-    last,
-    openSource,
-    client,
-  }: LayoutStreamOptions): AsyncGenerator<Buffer | SourceRead> {
-    const parsing = { client, signal: this.#ended.signal };
+  async *#generate({ layout, first, last, openSource }: LayoutStreamOptions): AsyncGenerator<Buffer | SourceRead> {
     const parts = splitAtMedia(layout, { first, last }).map((part) => ({
       ...part,
       readers: this.#openReaders(layout, part, openSource),
     }));
     // The status of the response depends on whether the sources can be opened.
     await Promise.all(parts.flatMap(({ readers }) => readers));
-    for (const part of parts) yield* generatePart(layout, part, parsing);
+    for (const part of parts) yield* generatePart(layout, part);
   }
 
   /** A reader for each source that has bytes of a part. */
@@ -236,7 +234,6 @@ interface LayoutPart extends SourceSpan {
 async function* generatePart(
   layout: Layout,
   { first, last, readers }: LayoutPart,
-  parsing: ParsingOptions,
 ): AsyncGenerator<Buffer | SourceRead> {
   for (let at = first; at <= last; ) {
     const extent = layout.extentAt(at);
@@ -248,13 +245,7 @@ async function* generatePart(
       if (!reader) throw new Error(`Source ${extent.source} is not open`);
       if (extent.kind === 'samples') {
         yield { reader, start: extent.sourceOffset + skipped, end: extent.sourceOffset + end - extent.start };
-      } else if (extent.kind === 'page') yield await readPage(reader, layout, { extent, first: at, end });
-      else {
-        const track = layout.tracks[extent.source];
-        if (!track) throw new TypeError(`No track of source ${extent.source}`);
-        const range = { extent, track, first: at, end };
-        yield* readFragment(reader, range, parsing);
-      }
+      } else yield await readPage(reader, layout, { extent, first: at, end });
     }
     at = end;
   }

@@ -23,7 +23,7 @@ import { type LayoutCaches, trackOf } from './layout-caches.ts';
 import { findFirstRead, readLayoutBytes } from './layout-stream.ts';
 import { isPlaceKept } from './places.ts';
 import { type FilePlan, nameClip, WHOLE } from './plan.ts';
-import { loadAll, NoSuchFile, openPlaylist, type PresentationPlan, refusePresentation } from './presentation.ts';
+import { NoSuchFile, openPlaylist, type PresentationPlan, unsupported } from './presentation.ts';
 import type { KnownLayout, LayoutRequest } from './read-layout.ts';
 
 /**
@@ -60,28 +60,9 @@ export async function openLayout(
       dependencies,
     );
   }
-  try {
-    return await openPresentation(plan, opening, dependencies);
-  } catch (error) {
-    opening.session.signal.throwIfAborted();
-    const others = await loadAll(plan.rungs ?? [], opening, layouts);
-    const [next, ...rungs] = others.flatMap((each) => (each.known && !(each.known instanceof Error) ? each.plan : []));
-    if (!next) throw error;
-    return openPresentation({ ...next, rungs }, opening, dependencies);
-  }
-}
-
-async function openPresentation(
-  plan: PresentationPlan,
-  opening: Opening,
-  dependencies: LayoutDependencies,
-): Promise<Representation | MuxPlan> {
-  const { layouts } = dependencies;
-  if (plan.alternative && (await layouts.load(plan, opening)) instanceof Error)
-    return openPresentation({ ...plan.alternative, rungs: plan.rungs }, opening, dependencies);
-  return plan.playlist === undefined
-    ? openMedia(plan, plan, opening, dependencies)
-    : openPlaylist(plan, plan.playlist, opening, layouts);
+  return plan.playlist
+    ? openPlaylist(plan, plan.playlist, opening, layouts)
+    : openMedia(plan, plan, opening, dependencies);
 }
 
 async function openMedia(
@@ -100,8 +81,10 @@ async function openMedia(
       for (const reader of readers) session.onClose(() => reader.destroy());
     };
     const known = await layouts.load(request, opening, isReadOn ? keep : undefined);
-    if (known instanceof Error)
-      return plan.of === 'presentation' ? refusePresentation(known) : requireInstead(plan, known);
+    if (known instanceof Error) {
+      if (plan.of === 'presentation') throw unsupported(known);
+      return requireInstead(plan, known);
+    }
     const head = headOf(plan, known);
     if (plan.of === 'pair' && request.id === plan.id) recordSize(plan.found, known.layout.size);
     if (isForHead) return { ...head, read: unread };

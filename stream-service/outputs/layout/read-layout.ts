@@ -26,12 +26,12 @@ export interface LayoutRequest extends Omit<FilePart, 'of' | 'instead'> {
   /** Its sources are the tracks. */
   readonly found: KeyedRendition;
   readonly extras?: LayoutExtras;
-  /** Number of a further language in a presentation. */
-  readonly place?: number | undefined;
+  /** Of a presentation: the one track that it has. */
+  readonly only?: 'vide' | 'soun' | undefined;
 }
 
-/** A layout, of a part with its times, of a presentation with its streams. */
-export type AnyLayout = Layout & Partial<Pick<ClipLayout, 'startSeconds' | 'endSeconds'> & Pick<HlsLayout, 'streams'>>;
+/** A layout, of a part with its times, of a presentation with its stream. */
+export type AnyLayout = Layout & Partial<Pick<ClipLayout, 'startSeconds' | 'endSeconds'> & Pick<HlsLayout, 'stream'>>;
 
 /** A layout, and the files that it was made for. */
 export interface KnownLayout {

@@ -1,8 +1,10 @@
 import { type MovieFragment, UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
-import { type FragmentEntry, MAX_MOOFS } from '@reelay/seekable-media/virtual-mp4';
+import type { FragmentEntry } from '@reelay/seekable-media/virtual-mp4';
 import { ByteReader, type SizedFile } from '../byte-reader.ts';
 import { type BoxReader, readFragmentBoxes, readMoof } from './box-reader.ts';
 
+/** Of one fragment. */
+const MAX_MOOFS = 1024;
 /** Bytes of a read: most `moof` boxes fit. */
 const READ_BYTES = 8 * 1024;
 /** Reads of one file at a time. */

@@ -102,7 +102,7 @@ const OUTPUTS: Readonly<Record<string, Output>> = {
   'DASH: a segment': { path: `Media/${keys.media('dash')}`, seconds: 8, unit: 2 * MiB },
   'a master playlist: the headers': pair(`Hls/${keys.progressive}/master.m3u8`, 0),
   'a media playlist: the headers': pair(`Hls/${keys.fragmented}/video.m3u8`, 0),
-  'what a playlist refers to: a fragment': pair(`Hls/${keys.fragmented}/media.mp4`, FRAGMENT_BYTES),
+  'what a playlist refers to: a fragment': pair(`Hls/${keys.fragmented}/video.mp4`, FRAGMENT_BYTES),
   'ZIP: a block of each of two entries': file(`Archive/${keys.archive}`, { unit: 2 * MAX_BLOCK_BYTES, sources: 2 }),
   'subtitles: the file': file(`Subtitle/${keys.subtitle}`, { unit: sizeOf('captions') }),
   'a cover: the file': file(`Cover/${sound}`, { unit: sizeOf('cover') }),

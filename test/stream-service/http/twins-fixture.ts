@@ -151,7 +151,13 @@ export type Kind = keyof typeof KINDS;
 export const OUTPUTS = [
   ...['Media/KEY', 'Combined/KEY', 'Media/KEY?start=5&end=9', 'Media/KEY?tags=true', 'Media/KEY?subtitles=en'],
   ...['m4a', 'mp3', 'wav', 'opus'].map((format) => `Media/KEY?format=${format}`),
-  ...['Hls/KEY/master.m3u8', 'Hls/KEY/media.mp4', 'Cover/KEY', 'Subtitle/SUBTITLE', 'Archive/ARCHIVE'],
+  ...[
+    'Hls/KEY/master.m3u8',
+    ...['video', 'audio', 'both'].map((name) => `Hls/KEY/${name}.mp4`),
+    'Cover/KEY',
+    'Subtitle/SUBTITLE',
+    'Archive/ARCHIVE',
+  ],
 ];
 export const LIVE_OUTPUTS = ['', '&format=mp3', '&format=m4a', '&tags=true'].map(
   (more) => `Media/KEY?segments=0-2${more}`,

@@ -322,8 +322,8 @@ describe('planOutput with another language', () => {
     const decided = Object.values(CHOICES).map((query) => {
       const decision = decide(of, query);
       if (/^4/.test(decision)) return decision;
-      const { found: sent, dubs = [] } = planOutput(of, query, noFiles(of)) as Pick<PresentationPlan, 'found' | 'dubs'>;
-      const tracks = [sent, ...dubs.map((dub) => dub.found)].flatMap((each) => each.tracks);
+      const plan = planOutput(of, query, noFiles(of)) as Pick<PresentationPlan, 'found' | 'playlist'>;
+      const tracks = (plan.playlist?.streams ?? [plan]).flatMap((each) => each.found.tracks);
       return [decision, ...tracks.map(({ formatId }) => formatId)].join(' ');
     });
     expect(decided).toEqual(decisions);
@@ -345,28 +345,24 @@ describe('planOutput with another language', () => {
     const known = new Map(of.resource.tracks.map(({ formatId }) => [formatId, { originSeconds: 1 }] as const));
     const plan = (file: string, files: ListFiles) => planOutput(of, { route: 'Hls', file }, files) as PresentationPlan;
     const failing = new Map([...known, ['de', null] as const]);
-    const numbers = [known, failing].map((files) =>
-      plan('master.m3u8', files).dubs?.map(({ place, found: { tracks } }) => `${place} ${tracks[0].formatId}`),
+    const paths = [known, failing].map((files) =>
+      plan('master.m3u8', files).playlist?.streams.map(
+        ({ path, found: { tracks } }) => `${path} ${tracks[0].formatId}`,
+      ),
     );
-    expect(numbers).toEqual([['2 de', '3 fr'], ['3 fr']]);
-    expect(plan('media.mp4', failing).id).toBe(plan('media.mp4', known).id);
+    expect(paths).toEqual([
+      ['video video', 'audio en', 'audio-2 de', 'audio-3 fr'],
+      ['video video', 'audio en', 'audio-3 fr'],
+    ]);
+    expect(plan('video.mp4', failing).id).toBe(plan('video.mp4', known).id);
     expect(() => plan('audio-2.m3u8', failing)).toThrow('No such file');
     const others = new Map([...known, ['en', null] as const]);
-    const { found: sent, dubs } = plan('master.m3u8', others);
-    expect([sent.tracks[1]?.formatId, ...(dubs ?? []).map(({ place }) => place)]).toEqual(['de', 3]);
-  });
-
-  it('plays on although a language turns out to begin before the time 0 that was chosen without it', () => {
-    const lists = ['en', 'de'].map((language): Dub => ({ language, track: { delivery: 'hls' } }));
-    const of = findIn(itemOf(lists, videoTrack({ delivery: 'hls' })), 0);
-    const plan = (file: string, videoSeconds: number, dubSeconds: number) => {
-      const files = { video: videoSeconds, en: 1.5, de: dubSeconds };
-      const known = Object.entries(files).map(([id, originSeconds]) => [id, { originSeconds }] as const);
-      return planOutput(of, { route: 'Hls', file }, new Map(known)) as PresentationPlan;
-    };
-    expect(plan('media@1.5.mp4', 1.5, 1.4).id).toBe(plan('media@1.5.mp4', 1.5, 1.5).id);
-    expect(() => plan('media-2@1.5.mp4', 1.5, 1.4)).toThrow('No such file');
-    expect(() => plan('media@1.5.mp4', 1.4, 1.5)).toThrow('The media has changed');
+    const listed = plan('master.m3u8', others).playlist?.streams ?? [];
+    expect(listed.map(({ path, found: { tracks } }) => `${path} ${tracks[0].formatId}`)).toEqual([
+      'video video',
+      'audio de',
+      'audio-3 fr',
+    ]);
   });
 
   it('has sixteen languages at most', () => {

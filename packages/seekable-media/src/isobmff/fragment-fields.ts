@@ -137,12 +137,8 @@ export interface FragmentDescription {
   readonly hasCompositionOffsets: boolean;
 }
 
-/** Offset of `sequence_number` in the `moof` of `writeFragment`: after the headers of `moof` and `mfhd`. */
-export const SEQUENCE_NUMBER_AT = 20;
-
 /**
- * The `moof` to be followed by an `mdat` with the samples. Without flags of their own, all are sync samples. The sequence
- * number is 0: see `SEQUENCE_NUMBER_AT`.
+ * The `moof` to be followed by an `mdat` with the samples. Without flags of their own, all are sync samples.
  */
 export function writeFragment(fragment: FragmentDescription): Buffer {
   const { trackId, startTime, sampleDescription, samples, hasFlags, hasCompositionOffsets } = fragment;

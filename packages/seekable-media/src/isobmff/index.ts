@@ -24,7 +24,6 @@ export { patchCreationTime, patchHeaderDuration } from './duration-patch.ts';
 export {
   NON_SYNC_SAMPLE_FLAGS,
   type SampleRun,
-  SEQUENCE_NUMBER_AT,
   SYNC_SAMPLE_FLAGS,
   TFHD,
   writeFileFragment,
@@ -52,7 +51,6 @@ export {
   type OutputTrack,
   writeFragmentedMovie,
   writeMovie,
-  writeMovieHeader,
 } from './movie-header.ts';
 export {
   allocateSegment,

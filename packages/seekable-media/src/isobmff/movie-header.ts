@@ -32,10 +32,6 @@ const NO_DEFAULTS = u32(1, 0, 0, 0);
 /** `ftyp` of a fragmented file: major brand `iso5`, minor version 512, compatible with `iso5`, `iso6` and `mp41`. */
 export const FRAGMENTED_FILE_TYPE = box('ftyp', Buffer.from('iso5\0\0\x02\0iso5iso6mp41', 'latin1'));
 
-/** `ftyp` and `moov` of a fragmented file; see `writeFragmentedMovie`. */
-export const writeMovieHeader = (tracks: readonly OutputTrack[]): Buffer =>
-  Buffer.concat([FRAGMENTED_FILE_TYPE, writeFragmentedMovie(tracks)]);
-
 /**
  * `moov` of a fragmented file (ISO/IEC 14496-12 §8.8) with its duration. Tracks are numbered from 1 in their order and keep
  * everything of their sources but samples and metadata.

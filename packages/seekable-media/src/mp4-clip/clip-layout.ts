@@ -27,7 +27,6 @@ import {
   type SampleChunk,
   sampleToChunk,
   textTracks,
-  toLayoutTrack,
 } from '../virtual-mp4/index.ts';
 import type { AudioFileName } from './audio-files.ts';
 import {
@@ -89,7 +88,7 @@ export function layOutClip(sources: ClipTracks, times: ClipTimes, options: ClipO
   const mediaStart = header(0).length + LARGE_BOX_HEADER_BYTES;
   layout.addOwn(header(mediaStart));
   addMedia(layout, order);
-  const built = layout.build(tracks.map(({ track }, index) => toLayoutTrack(track.header, index + 1)));
+  const built = layout.build();
   return { ...built, startSeconds, endSeconds: lastPart.startSeconds + lastPart.seconds };
 }
 

@@ -9,7 +9,7 @@ import {
   preSkipOf,
 } from '../ogg/index.ts';
 import type { ClipTimes } from '../skipping/index.ts';
-import { LayoutBuilder, toLayoutTrack } from '../virtual-mp4/index.ts';
+import { LayoutBuilder } from '../virtual-mp4/index.ts';
 import { type ClipLayout, type ClipTrack, findAudioWindows, samplesOf } from './clip-window.ts';
 
 /** Packets of a page: those of a second, of 20 ms each. */
@@ -74,9 +74,8 @@ export function layOutOpus(audio: ClipTrack, times: ClipTimes, comments: Buffer)
   }
   if (page) write(page, true);
 
-  const track = toLayoutTrack(header, 1);
   const { startSeconds } = times;
-  return { ...layout.build([track, track]), startSeconds, endSeconds: startSeconds + window.durationSeconds };
+  return { ...layout.build(), startSeconds, endSeconds: startSeconds + window.durationSeconds };
 }
 
 /** The content of `dOps` of the first sample description. */

@@ -13,31 +13,37 @@ export function writeDashManifest(streams: readonly ListedStream[]): string {
   const ends = streams.map(({ startSeconds, segments }) =>
     segments.reduce((end, { durationSeconds }) => end + durationSeconds, startSeconds),
   );
-  const seconds = Math.max(0, ...ends);
+  // Lists keep their clock, which may begin anywhere.
+  const starts = streams.flatMap(({ startSeconds, segments }) => (segments.length > 0 ? [startSeconds] : []));
+  const offset = Math.max(0, starts.length > 0 ? Math.min(...starts) : 0);
+  const seconds = Math.max(0, ...ends) - offset;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" profiles="urn:mpeg:dash:profile:isoff-main:2011" minBufferTime="PT4S" mediaPresentationDuration="PT${seconds.toFixed(3)}S">`,
     '<Period start="PT0S">',
-    ...sets.map((set, index) => adaptationSet(set, index)),
+    ...sets.map((set, index) => adaptationSet(set, index, offset)),
     '</Period>',
     '</MPD>\n',
   ].join('\n');
 }
 
-function adaptationSet(streams: readonly ListedStream[], id: number): string {
+/** @param offset seconds on the clock of the files at which the presentation begins */
+function adaptationSet(streams: readonly ListedStream[], id: number, offset: number): string {
   const [{ kind, sound } = { kind: 'video', sound: undefined }] = streams as [ListedStream?];
   const type = kind === 'audio' ? 'audio' : 'video';
   const language = sound?.language ? ` lang="${escaped(sound.language)}"` : '';
-  const representations = streams.map((stream, index) => representation(stream, `${id}-${index}`));
+  const representations = streams.map((stream, index) => representation(stream, `${id}-${index}`, offset));
   return `<AdaptationSet id="${id}" contentType="${type}" mimeType="${type}/mp4"${language} segmentAlignment="false" startWithSAP="1">
 ${sound ? `<Label>${escaped(sound.name)}</Label>\n` : ''}${representations.join('\n')}
 </AdaptationSet>`;
 }
 
-function representation(stream: ListedStream, id: string): string {
-  const { codecs, resolution, framesPerSecond, init, startSeconds, segments, file } = stream;
+function representation(stream: ListedStream, id: string, offset: number): string {
+  const { codecs, resolution, framesPerSecond, initBytes, startSeconds, segments, file } = stream;
   const range = (offset: number, bytes: number) => `${offset}-${offset + bytes - 1}`;
   const size = resolution ? ` width="${resolution.width}" height="${resolution.height}"` : '';
+  const begins = Math.round(offset * TIMESCALE);
+  const offsetText = begins > 0 ? ` presentationTimeOffset="${begins}"` : '';
   const rate = framesPerSecond ? ` frameRate="${Math.round(framesPerSecond * 1000)}/1000"` : '';
   let seconds = startSeconds;
   let end = Math.round(seconds * TIMESCALE);
@@ -50,7 +56,7 @@ function representation(stream: ListedStream, id: string): string {
   });
   return `<Representation id="${id}" bandwidth="${rateOf(stream).peak}" codecs="${codecs.join(',')}"${size}${rate}>
 <BaseURL>${escaped(file)}</BaseURL>
-<SegmentList timescale="${TIMESCALE}"><Initialization range="${range(init.offset, init.bytes)}"/>
+<SegmentList timescale="${TIMESCALE}"${offsetText}><Initialization range="${range(0, initBytes)}"/>
 <SegmentTimeline>${times.join('')}</SegmentTimeline>
 ${segments.map(({ offset, bytes }) => `<SegmentURL mediaRange="${range(offset, bytes)}"/>`).join('')}</SegmentList>
 </Representation>`;

@@ -1,4 +1,4 @@
 export { codecString } from './codec-string.ts';
 export { writeDashManifest } from './dash-manifest.ts';
-export { addStreams, type HlsLayout, type HlsStream, layOutHls } from './hls-layout.ts';
+export { type HlsLayout, type HlsStream, layOutHls } from './hls-layout.ts';
 export { type ListedStream, writeHlsChapters, writeMasterPlaylist, writeMediaPlaylist } from './playlists.ts';

@@ -64,7 +64,7 @@ export function writeMasterPlaylist(streams: readonly ListedStream[], chapters?:
 }
 
 /** The media playlist (RFC 8216 §4.3.3) of a stream: all of its segments, as byte ranges of one file. */
-export function writeMediaPlaylist({ init, segments, isIndependent, file }: ListedStream): string {
+export function writeMediaPlaylist({ initBytes, segments, isIndependent, file }: ListedStream): string {
   return lines([
     '#EXTM3U',
     `#EXT-X-VERSION:${VERSION}`,
@@ -72,7 +72,7 @@ export function writeMediaPlaylist({ init, segments, isIndependent, file }: List
     '#EXT-X-MEDIA-SEQUENCE:0',
     '#EXT-X-PLAYLIST-TYPE:VOD',
     ...(isIndependent ? ['#EXT-X-INDEPENDENT-SEGMENTS'] : []),
-    `#EXT-X-MAP:URI="${file}",BYTERANGE="${init.bytes}@${init.offset}"`,
+    `#EXT-X-MAP:URI="${file}",BYTERANGE="${initBytes}@0"`,
     ...segments.flatMap(({ offset, bytes, durationSeconds }) => [
       `#EXTINF:${durationSeconds.toFixed(6)},`,
       `#EXT-X-BYTERANGE:${bytes}@${offset}`,

@@ -1,5 +1,4 @@
 import { UnsupportedMp4 } from '../isobmff/index.ts';
-import type { OutputFragment } from '../virtual-mp4/index.ts';
 
 /** A media segment of a playlist: consecutive bytes of a file. */
 export interface Segment {
@@ -16,7 +15,14 @@ const STARTS_WITH_SAP = 0x8000_0000;
 /** A playlist is written for each request: it has at most as many segments as 36 hours. */
 const MAX_SEGMENTS = 20_000;
 
-type Timed = Pick<OutputFragment, 'bytes' | 'duration' | 'accessPoint'>;
+/** A place of a file. */
+interface Timed {
+  readonly bytes: number;
+  /** Units. */
+  readonly duration: number;
+  /** `starts_with_SAP`, `SAP_type` and `SAP_delta_time` of a `sidx`. */
+  readonly accessPoint: number;
+}
 
 /** Whether every segment that `groupFragments` makes can be decoded by itself. */
 export const areIndependent = (fragments: readonly Timed[]): boolean =>

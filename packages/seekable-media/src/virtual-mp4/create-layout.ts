@@ -12,7 +12,7 @@ import {
   writeMovie,
 } from '../isobmff/index.ts';
 import { type TextTrack, textTables } from '../timed-text/index.ts';
-import { type Layout, LayoutBuilder, toLayoutTrack } from './layout.ts';
+import { type Layout, LayoutBuilder } from './layout.ts';
 import { type LayoutExtras, type LayoutSource, type SourceIndex, textTracks } from './layout-source.ts';
 import { nameSounds } from './name-sound.ts';
 import { layOutPlaces } from './placed-layout.ts';
@@ -64,7 +64,7 @@ function layOutSamples(sources: readonly LayoutSource[], { tags, sounds, ...extr
   const layout = new LayoutBuilder();
   addHeader(layout, writeHeader({ tracks, texts, order, tags }), sources);
   addMedia(layout, order);
-  return layout.build(tracks.map(({ header }, index) => toLayoutTrack(header, index + 1)));
+  return layout.build();
 }
 
 function parseProgressive({ movie, fileBytes }: LayoutSource, source: SourceIndex): ProgressiveTrack {

@@ -1,18 +1,12 @@
 export { createLayout, PROGRESSIVE_FILE_TYPE } from './create-layout.ts';
 export { extendHeader } from './extend-header.ts';
-export { type FragmentPatch, patchFragment } from './fragment-patch.ts';
-export { type FragmentedTrack, fragmentTrack, type OutputFragment } from './fragmented-track.ts';
 export {
   type Extent,
-  firstSequence,
   LAYOUT_VERSION,
   type Layout,
   LayoutBuilder,
   type LayoutData,
-  type LayoutTrack,
-  MAX_MOOFS,
   packLayout,
-  toLayoutTrack,
   unpackLayout,
 } from './layout.ts';
 export {
@@ -43,6 +37,7 @@ export {
 } from './place-frame.ts';
 export { isClosed } from './place-source.ts';
 export { type PlaceFragment, placeFragments, placesSpan, placeTimes } from './place-table.ts';
+export { layOutTracks } from './placed-layout.ts';
 export {
   addMedia,
   bytesOf,

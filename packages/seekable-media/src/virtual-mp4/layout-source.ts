@@ -5,8 +5,6 @@ import {
   type IndexedBox,
   indexMovie,
   type MovieFragment,
-  parseTrackHeader,
-  type TrackHeader,
   UnsupportedMp4,
 } from '../isobmff/index.ts';
 import type { Span } from '../skipping/index.ts';
@@ -70,15 +68,6 @@ export function requireFirstMoof(firstMoof: MovieFragment | undefined): MovieFra
 }
 /** Fragments of a presentation of 36 hours in pieces of 2 s: also the limit of one `sidx`. */
 export const MAX_FRAGMENTS = 0xffff;
-
-/** @throws UnsupportedMp4 */
-export function parseIndexedTrack({ movie }: LayoutSource, kind: 'vide' | 'soun'): TrackHeader {
-  const header = parseTrackHeader(movie, kind);
-  if (!header.fragmentDefaults) throw new UnsupportedMp4('An index without fragments');
-  if (movie.children.filter(({ type }) => type === 'trak').length !== 1)
-    throw new UnsupportedMp4('Fragments of several tracks');
-  return header;
-}
 
 /** @throws UnsupportedMp4 when the fragments are empty, too many, or reach beyond the file */
 export function timeFragments(index: FragmentIndex, fileBytes: number): readonly TimedFragment[] {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type TrackHeader, UnsupportedMp4 } from '../isobmff/index.ts';
+import { UnsupportedMp4 } from '../isobmff/index.ts';
 import type { SourceIndex } from './layout-source.ts';
 import { type PackedPlaceTrack, placeTrackBytes } from './place-table.ts';
 
@@ -14,11 +14,10 @@ export interface Extent {
   readonly start: number;
   readonly bytes: number;
   /**
-   * `own`: bytes of the layout itself. `samples`: bytes of a source as they are. `fragment`: a fragment of a source whose
-   * `moof` is patched in place. `page`: packets of a source behind a header of the layout, which gets their checksum. `place`:
+   * `own`: bytes of the layout itself. `samples`: bytes of a source as they are. `page`: packets of a source behind a header of the layout, which gets their checksum. `place`:
    * a fragment of samples of several sources, which is arranged when they are read.
    */
-  readonly kind: 'own' | 'samples' | 'fragment' | 'page' | 'place';
+  readonly kind: 'own' | 'samples' | 'page' | 'place';
   /** The source; 0 for `own`, and of a place that of the video. */
   readonly source: SourceIndex;
   /** Offset in the source, or in the layout's own bytes; of a place, its number. */
@@ -27,29 +26,10 @@ export interface Extent {
   readonly headerOffset: number;
 }
 
-/** A track as a reader of its fragments needs it. */
-export interface LayoutTrack {
-  /** Track id in the source, and in the output. */
-  readonly sourceId: number;
-  readonly id: number;
-  /** 16 bytes of the source's `trex`; undefined: the source is not fragmented. */
-  readonly fragmentDefaults: Buffer | undefined;
-}
-
-/** @param id in the output */
-export const toLayoutTrack = ({ id: sourceId, fragmentDefaults }: TrackHeader, id: number): LayoutTrack => ({
-  sourceId,
-  id,
-  // A copy: a slice would keep the whole `moov` of the source in memory. Not of Node's pool, for the same reason.
-  fragmentDefaults: fragmentDefaults && Buffer.alloc(fragmentDefaults.length, fragmentDefaults),
-});
-
 /** What a layout consists of: can be cloned. */
 export interface LayoutData {
   /** Bytes of the output. */
   readonly size: number;
-  /** By source, where it has fragments of them. */
-  readonly tracks: readonly LayoutTrack[];
   /** Sources are below this index. */
   readonly sourceCount: number;
   /** Headers, indexes and trailers that no source has. */
@@ -77,15 +57,9 @@ export interface Layout extends LayoutData {
   findExtent(source: SourceIndex, from: number, to: number): Extent | undefined;
 }
 
-/** A fragment of a source has at most so many `moof` boxes: sequence numbers are assigned in blocks of this size. */
-export const MAX_MOOFS = 1024;
-
-/** The sequence number of the first `moof` of an extent: numbers increase through the output. */
-export const firstSequence = (extent: number): number => extent * MAX_MOOFS + 1;
-
 /** Five days of chunks of one second, of two tracks, or seventeen hours of seventeen. Files whose samples lie apart have one for each. */
 const MAX_EXTENTS = 1_000_000;
-const KINDS = ['own', 'samples', 'fragment', 'page', 'place'] as const;
+const KINDS = ['own', 'samples', 'page', 'place'] as const;
 /** Bytes of an extent in the typed arrays. */
 const EXTENT_BYTES = 8 + 8 + 8 + 1 + 1;
 
@@ -144,18 +118,13 @@ export class LayoutBuilder {
     this.#size += bytes;
   }
 
-  addFragment(source: SourceIndex, sourceOffset: number, bytes: number): void {
-    this.#add(2, source, sourceOffset);
-    this.#size += bytes;
-  }
-
   /** @param header of the page, whose checksum is missing; `bytes`: of its data */
   addPage(
     source: SourceIndex,
     sourceOffset: number,
     { header, bytes }: { readonly header: Buffer; readonly bytes: number },
   ): void {
-    this.#add(3, source, sourceOffset);
+    this.#add(2, source, sourceOffset);
     this.#headers[this.count - 1] = this.keep(header);
     this.#size += header.length + bytes;
   }
@@ -168,14 +137,13 @@ export class LayoutBuilder {
 
   /** @param number of the place, from 0 */
   addPlace(number: number, bytes: number): void {
-    this.#add(4, 0, number);
+    this.#add(3, 0, number);
     this.#size += bytes;
   }
 
-  build(tracks: Layout['tracks']): Layout {
+  build(): Layout {
     return unpackLayout({
       size: this.#size,
-      tracks,
       sourceCount: this.#sourceCount,
       own: Buffer.concat(this.#own, this.#ownBytes),
       mediaStart: this.#mediaStart,
@@ -222,8 +190,8 @@ interface ExtentTable {
 
 /** What a layout consists of, without its functions. */
 export function packLayout(layout: LayoutData): LayoutData {
-  const { size, tracks, sourceCount, own, mediaStart, fingerprint, table, placeTracks } = layout;
-  return { size, tracks, sourceCount, own, mediaStart, fingerprint, table, placeTracks };
+  const { size, sourceCount, own, mediaStart, fingerprint, table, placeTracks } = layout;
+  return { size, sourceCount, own, mediaStart, fingerprint, table, placeTracks };
 }
 
 /** The layout that some data describes. */

@@ -53,15 +53,16 @@ const MAX_UINT32 = 0xffff_ffff;
 
 /**
  * @param sources the video, then the audio. Audio of the video's own file has its fragments
+ * @param hasOwnTimes tracks keep the times that they have in their files. @default they begin together
  * @throws UnsupportedMp4
  */
-export function planPlaces(sources: readonly [PlaceSource, ...PlaceSource[]]): PlacePlan {
+export function planPlaces(sources: readonly [PlaceSource, ...PlaceSource[]], hasOwnTimes = false): PlacePlan {
   const [video, ...audio] = sources;
   // Libavformat up to 5.1 looks for the audio of a time in an index with the times of the video, which it does not convert: with other
   // units it reads on at another place, and seconds of both are missing.
   const timescale = commonTimescale(sources.map(({ header }) => header.timescale));
-  const delaySeconds = Math.max(...sources.map(({ hiddenSeconds }) => hiddenSeconds));
-  const shiftOf = ({ hiddenSeconds }: PlaceSource) => delaySeconds - hiddenSeconds;
+  const delaySeconds = hasOwnTimes ? 0 : Math.max(...sources.map(({ hiddenSeconds }) => hiddenSeconds));
+  const shiftOf = ({ hiddenSeconds }: PlaceSource) => (hasOwnTimes ? 0 : delaySeconds - hiddenSeconds);
   const starts = video.fragments.map(
     ({ time }, index) => time / video.header.timescale + shiftOf(video) - (index === 0 ? 0 : video.leadSeconds),
   );

@@ -9,7 +9,7 @@ import {
   UnsupportedMp4,
   writeFileFragment,
 } from '../isobmff/index.ts';
-import { cutSource } from './fragmented-track.ts';
+import { cutSource } from './cut-table.ts';
 import {
   type FragmentEntry,
   type FragmentIndex,

@@ -1,10 +1,12 @@
 import {
   BOX_HEADER_BYTES,
   boxHeader,
+  type Edit,
   FRAGMENTED_FILE_TYPE,
   fullBox,
   listTrackKinds,
   type OutputTrack,
+  type TrackHeader,
   UnsupportedMp4,
   u32,
   u64,
@@ -25,13 +27,42 @@ const MAX_DURATION_DIFFERENCE_SECONDS = 30;
  * audio of its time (docs/decisions/muxed-places.md).
  * @throws UnsupportedMp4, and Error when a file is truncated
  */
-export function layOutPlaces(sources: readonly LayoutSource[], { tags, sounds, ...extras }: LayoutExtras): Layout {
-  const [video, ...audio] = readSources(sources);
-  if (!video) throw new UnsupportedMp4('No video');
-  const plan = planPlaces([video, ...audio]);
+export const layOutPlaces = (sources: readonly LayoutSource[], extras: LayoutExtras): Layout =>
+  placeTracks(readSources(sources), extras, false).layout;
+
+/** A file of places, and what describes it. */
+export interface PlacedFile {
+  readonly layout: Layout;
+  readonly places: PlacePlan['places'];
+  /** Of the times of places, units per second. */
+  readonly timescale: number;
+  /** `ftyp` and `moov`. */
+  readonly headerBytes: number;
+  readonly headers: readonly TrackHeader[];
+}
+
+/**
+ * Some tracks of one file, at the times that they have there, with its edit lists: files of tracks that are played together stay together.
+ * @throws as `layOutPlaces`
+ */
+export const layOutTracks = (source: LayoutSource, kinds: readonly ('vide' | 'soun')[]): PlacedFile =>
+  placeTracks(
+    kinds.map((kind) => readPlaceSource(source, 0, kind)),
+    {},
+    true,
+  );
+
+/** @param hasOwnTimes they are not moved, and edit lists kept */
+function placeTracks(
+  [video, ...audio]: readonly PlaceSource[],
+  { tags, sounds, ...extras }: LayoutExtras,
+  hasOwnTimes: boolean,
+): PlacedFile {
+  if (!video) throw new UnsupportedMp4('No track');
+  const plan = planPlaces([video, ...audio], hasOwnTimes);
   const { places, timescale, delaySeconds } = plan;
   const tracks = nameSounds(
-    [video, ...audio].map((source) => toOutputTrack(source, plan)),
+    [video, ...audio].map((source) => toOutputTrack(source, plan, hasOwnTimes)),
     sounds,
   );
   const [{ durationSeconds: videoSeconds = 0 } = {}, ...others] = tracks;
@@ -61,14 +92,16 @@ export function layOutPlaces(sources: readonly LayoutSource[], { tags, sounds, .
   const layout = new LayoutBuilder();
   layout.setPlaceTracks(plan.tracks.map((track) => packPlaceTrack(track, (bytes) => layout.keep(bytes))));
   // Its length does not depend on where the media starts.
-  layout.addOwn(header(texts.length > 0 ? header(0).length + index.length : 0));
+  const written = header(texts.length > 0 ? header(0).length + index.length : 0);
+  layout.addOwn(written);
   layout.addOwn(index);
   layout.beginMedia();
   for (const [number, { bytes }] of places.entries()) {
     layout.addPlace(number, bytes);
     for (const block of after.get(number) ?? []) layout.addOwn(block.bytes);
   }
-  return layout.build([]);
+  const headers = [video, ...audio].map((source) => source.header);
+  return { layout: layout.build(), places, timescale, headerBytes: written.length, headers };
 }
 
 /** The video of the first file; the audio of the others, or of the same one. */
@@ -80,11 +113,19 @@ function readSources([first, ...others]: readonly LayoutSource[]): readonly Plac
   return kinds.includes('soun') ? [video, readPlaceSource(first, 0, 'soun')] : [video];
 }
 
-/** The track in units of the output, without its edit list. */
-function toOutputTrack(source: PlaceSource, { timescale, delaySeconds }: PlacePlan): OutputTrack {
-  const header = { ...source.header, timescale, edits: [], fragmentDefaults: undefined };
-  return { header, durationSeconds: lastEnd(source) + delaySeconds - source.hiddenSeconds };
+/** The track in units of the output. */
+function toOutputTrack(source: PlaceSource, { timescale, delaySeconds }: PlacePlan, hasEdits: boolean): OutputTrack {
+  const factor = BigInt(timescale / source.header.timescale);
+  const edits = hasEdits ? source.header.edits.map((edit) => scaleEdit(edit, factor)) : [];
+  const header = { ...source.header, timescale, edits, fragmentDefaults: undefined };
+  return { header, durationSeconds: lastEnd(source) + delaySeconds - (hasEdits ? 0 : source.hiddenSeconds) };
 }
+
+const scaleEdit = ({ mediaTime, ...edit }: Edit, factor: bigint): Edit => ({
+  ...edit,
+  // An empty edit has -1.
+  mediaTime: mediaTime < 0n ? mediaTime : mediaTime * factor,
+});
 
 /** What is shown so much later, but for chapters that begin with the presentation. */
 const delayText = ({ text, chapters }: Omit<LayoutExtras, 'tags' | 'sounds'>, seconds: number) => ({

@@ -296,7 +296,7 @@ describe('the HLS presentation', () => {
       expect((await audioStreams(`${hls}master.m3u8?audio=all`)).map(({ codec_name }) => codec_name)).toEqual(
         'aac ac3 mp3 opus flac aac aac'.split(' '),
       );
-      for (const name of ['audio-3.m3u8', 'audio-2.m3u8?audio=all', 'media.mp4']) await expectSeekable(hls + name);
+      for (const name of ['audio-3.m3u8', 'audio-2.m3u8?audio=all', 'video.mp4']) await expectSeekable(hls + name);
       const one = await load(`${hls}master.m3u8?audio=de`);
       expect(one.media.map(({ NAME, URI }) => [NAME, URI])).toEqual([['"German"', '"audio.m3u8?audio=de"']]);
       const playlist = await load(`${hls}audio.m3u8?audio=de`);

@@ -94,10 +94,10 @@ describe('all heights of an item', () => {
     expect(heights).toEqual([720, 1080, 360]);
     const files = [...manifest.text.matchAll(/<BaseURL>([^<]+)</g)].map(([, file = '']) => file);
     expect(files.map((file) => file.replace(/\?.*/, ''))).toEqual([
-      'media.mp4',
-      `../${combinedKey('h264-1080')}/media.mp4`,
-      `../${combinedKey('h264-360')}/media.mp4`,
-      'media.mp4',
+      'video.mp4',
+      `../${combinedKey('h264-1080')}/video.mp4`,
+      `../${combinedKey('h264-360')}/video.mp4`,
+      'audio.mp4',
     ]);
   });
 

@@ -15,11 +15,10 @@ import { trackOf } from '../../fixture.ts';
 import { fileSource } from '../encode/mp3/fixture.ts';
 
 const file = await readFile(`${await ensureMedia()}/tone.m4a`);
-const track = { sourceId: 1, id: 1, fragmentDefaults: undefined };
 const layout = (): Layout => {
   const builder = new LayoutBuilder();
   builder.addOwn(Buffer.alloc(100));
-  return builder.build([track, track]);
+  return builder.build();
 };
 
 type LayOut = LayoutMaking['layOut'];

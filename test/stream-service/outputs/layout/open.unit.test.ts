@@ -25,7 +25,7 @@ it.each([
   const builder = new LayoutBuilder();
   builder.addOwn(Buffer.alloc(100));
   const known: KnownLayout = {
-    layout: builder.build([]),
+    layout: builder.build(),
     name: nameOf([], 'a'),
     fits: (_, file): file is never => !file,
   };
