@@ -138,8 +138,8 @@ it('updates packages for development with the others', async () => {
 });
 
 it('says at once what is done, and how far it is', async () => {
-  expect((await start('local/serve.mjs')).stderr).toBe(
-    'Installing 1 packages with npm, usually in less than a minute\n1 of 1 packages, 0 s\n',
+  expect((await start('local/serve.mjs')).stderr).toMatch(
+    /^Installing 1 packages with npm, usually in less than a minute\n1 of 1 packages, \d+ s\n$/,
   );
 });
 
