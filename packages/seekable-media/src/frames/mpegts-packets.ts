@@ -50,7 +50,7 @@ export function createMpegTsCheck(seconds: number, isPart: boolean, isInit = fal
     if (start.ticks !== undefined) addTimestamp(pidOf(packet), start.ticks);
   };
 
-  /** A counter may be repeated once, and begin anew with something that starts: media may have been joined there. */
+  /** A counter may be repeated once, and restart where a PES packet starts: media may have been joined there. */
   const countPacket = (bytes: Buffer, at: number): void => {
     const [high = 0, low = 0, control = 0] = [bytes[at + 1], bytes[at + 2], bytes[at + 3]];
     const pid = ((high & 0x1f) << 8) | low;

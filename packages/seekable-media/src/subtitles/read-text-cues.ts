@@ -49,7 +49,7 @@ export function readTextCues(text: string): readonly Cue[] {
   return cues.toSorted();
 }
 
-/** The clock may begin anew between two times. */
+/** The clock may restart between two times. */
 const wrap = (ms: number): number => ((((ms + CLOCK_MS / 2) % CLOCK_MS) + CLOCK_MS) % CLOCK_MS) - CLOCK_MS / 2;
 
 const milliseconds = ([hours = '0', minutes, seconds, fraction = '']: readonly (string | undefined)[]): number =>

@@ -119,12 +119,12 @@ describe('readSubtitles', () => {
       ],
       ['without maps', ['', ''], again],
       [
-        'whose times begin anew',
+        'whose times restart',
         ['LOCAL:00:00.000,MPEGTS:9000', 'MPEGTS:369000,LOCAL:00:00:00.000'],
         '00:00.500 --> 00:02.000\nAgain',
       ],
       [
-        'whose clock begins anew',
+        'whose clock restarts',
         ['LOCAL:00:00:00.000,MPEGTS:8589844592', 'MPEGTS:270000,LOCAL:00:00:00.000'],
         '00:00.500 --> 00:02.000\nAgain',
       ],
