@@ -7,7 +7,7 @@ import {
   type TrackHeader,
   UnsupportedMp4,
   u32,
-  writeFragment,
+  writeFileFragment,
   writeFragmentedMovie,
 } from '../src/isobmff/index.ts';
 import { createTable, layOutFile, presentationOf } from '../src/segment-file/index.ts';
@@ -84,11 +84,11 @@ it.each(ORDERS)(
   (_, accessPoint, offsets, pictures) => {
     const duration = 512;
     const samples = offsets.flatMap((offset) => [duration, 100, offset * duration]);
-    const moof = writeFragment({
+    const moof = writeFileFragment({
       trackId: 1,
       startTime: 0,
       sampleDescription: 1,
-      samples,
+      runs: [{ first: 8, bytes: 400, fields: samples }],
       hasFlags: false,
       hasCompositionOffsets: true,
     });
@@ -144,8 +144,9 @@ it('tracks without a common time scale are refused', () => {
 
 it('several edits are refused', () => {
   const edit = { duration: 2000, mediaTime: 0n, rate: 0x1_0000 };
-  const sample = { samples: [51_200, 100], hasFlags: false, hasCompositionOffsets: false };
-  const moof = writeFragment({ trackId: 1, startTime: 0, sampleDescription: 1, ...sample });
+  const runs = [{ first: 8, bytes: 100, fields: [51_200, 100] }];
+  const fields = { hasFlags: false, hasCompositionOffsets: false };
+  const moof = writeFileFragment({ trackId: 1, startTime: 0, sampleDescription: 1, runs, ...fields });
   const entries = [{ offset: 0, bytes: moof.length + 108, duration: 51_200, accessPoint: CLOSED }];
   const fragments = { timescale: 12_800, startTime: 0, entries, firstMoof: { bytes: moof, offset: 0 } };
   const read = (edits: TrackHeader['edits']) =>

@@ -9,7 +9,7 @@ export interface PlacesInMemory extends PlaceMemory {
   take(index: number, signal: AbortSignal): Promise<TakenPlace>;
 }
 
-/** Memory for a client. Whoever needs several places at once acquires it for all of them. */
+/** The memory that a client may use. One acquires it for all places that are needed at the same time, so that none waits for another. */
 export interface PlaceMemory {
   acquire(bytes: number, signal: AbortSignal): Promise<Permit>;
   /** Undefined: there is none at present. */
@@ -23,8 +23,8 @@ export interface TakenPlace {
 }
 
 /**
- * Bytes as they lie in memory, which are copied before the next ones are asked for; or those that belong to whoever gets them. None: the
- * next ones have to be waited for.
+ * A part of a place: a view of memory, which is copied before the next part is requested, or a buffer whose ownership passes to the
+ * reader. An empty view says that the next part is not there yet.
  */
 export type PlacePart = Buffer | { readonly own: Buffer };
 
@@ -106,7 +106,7 @@ const MAX_AHEAD = 4;
 interface PlacedRange {
   readonly header: Buffer;
   /** Where each place begins, and the size of the file. */
-  readonly offsets: ArrayLike<number>;
+  readonly offsets: readonly number[];
   readonly first: number;
   readonly last: number;
 }
@@ -139,9 +139,10 @@ export async function* readPlaces(
       ahead.push(reading);
     }
   };
+  const from = offsets.findLastIndex((offset) => offset <= first);
   let place: HeldPlace | undefined;
   try {
-    for (let index = placeAt(offsets, first); isWanted(index); index += 1) {
+    for (let index = Math.max(0, from); isWanted(index); index += 1) {
       const start = startOf(index);
       const until = Math.min(startOf(index + 1), last + 1) - start;
       place = await ahead.shift();
@@ -183,14 +184,14 @@ async function* copyChunks({ parts, isHeld }: HeldPlace, first: number, end: num
   let at = 0;
   for await (const part of parts()) {
     if (!isHeld()) return;
-    const bytes = 'own' in part ? part.own : part;
+    const isOwn = 'own' in part;
+    const bytes = isOwn ? part.own : part;
     const start = Math.max(first, at);
     const wanted = bytes.subarray(start - at, Math.max(0, end - at));
     at += bytes.length;
-    const isOwn = 'own' in part;
     if (filled > 0 && (isOwn || bytes.length === 0)) yield take();
     if (isOwn && wanted.length > 0) yield wanted;
-    for (let from = 0; from < wanted.length && !isOwn; ) {
+    for (let from = isOwn ? wanted.length : 0; from < wanted.length; ) {
       if (chunk.length === 0) {
         chunk = Buffer.allocUnsafeSlow(Math.min(chunkBytes, end - start - from));
         chunkBytes = CHUNK_BYTES;
@@ -205,15 +206,4 @@ async function* copyChunks({ parts, isHeld }: HeldPlace, first: number, end: num
     if (at >= end) break;
   }
   if (filled > 0) yield take();
-}
-
-/** The place that has an offset; the first one for what is before all of them. */
-function placeAt(offsets: ArrayLike<number>, offset: number): number {
-  let low = 0;
-  for (let high = offsets.length - 1; low < high; ) {
-    const middle = Math.ceil((low + high) / 2);
-    if ((offsets[middle] ?? 0) <= offset) low = middle;
-    else high = middle - 1;
-  }
-  return low;
 }

@@ -175,24 +175,24 @@ async function openSources(
   const shared = extents.share(known.name, (index) => openSame(index, { first: 0, last: 0 }));
   const isBeyond = firstByte >= layout.size;
   const extent = isBeyond ? undefined : layout.extentAt(firstByte);
+  const isMade = (index: SourceIndex) => layout.placeTracks.length > 0 && Boolean(found.tracks[index]?.file);
   // What is in the cache has been read from the files of the layout.
-  const isCached = extent?.kind === 'place' && isPlaceKept(layout, extent.sourceOffset, { shared, extents });
+  const isCached = extent?.kind === 'place' && isPlaceKept(layout, extent.sourceOffset, { shared, extents, isMade });
   const isFirst = (index: SourceIndex) =>
     extent !== undefined &&
     !isCached &&
     (extent.kind === 'place' || (extent.kind !== 'own' && extent.source === index));
   const fits = await Promise.all(
     found.tracks.map(async (track, index) => {
-      // What is made here has to be known.
-      if (!isFirst(index) && !isProbed(track) && !track.file) return true;
+      if (!isFirst(index) && !isProbed(track) && !isMade(index)) return true;
       const span = isBeyond ? undefined : findFirstRead(layout, index, needed);
-      if (!isFirst(index) && !span && !track.file) return true;
+      if (!isFirst(index) && !span && !isMade(index)) return true;
       return known.fits(index, await open(index, span ?? { first: 0 }));
     }),
   );
   if (fits.includes(false)) return undefined;
   const made = await Promise.all(
-    found.tracks.map(async ({ file }, index) => (file ? (await openSame(index, { first: 0 })).places : undefined)),
+    found.tracks.map(async (_, index) => (isMade(index) ? (await openSame(index, { first: 0 })).places : undefined)),
   );
   return (first, last = layout.size - 1) =>
     readLayoutBytes({ layout, first, last, client, openSource: openFitting, made, extents, shared });

@@ -161,13 +161,23 @@ export function readPlacesOf({ layout, first, last, client, open }: PlaceStreamO
   return generatedStream(bytes(), () => ended.abort(new Error('Reading ended')));
 }
 
-/** Whether what a place needs is in memory. */
+/** Whether the fragments of files that a place needs are in memory. @param isMade whether a source is made here */
 export const isPlaceKept = (
   layout: Layout,
   number: number,
-  { shared, extents }: { readonly shared: SharedFile; readonly extents: ComputedExtents },
+  {
+    shared,
+    extents,
+    isMade,
+  }: {
+    readonly shared: SharedFile;
+    readonly extents: ComputedExtents;
+    readonly isMade: (source: SourceIndex) => boolean;
+  },
 ): boolean =>
-  fragmentsOf(layout, number).every(({ source, fragment }) => extents.complete(fragmentName(shared, source, fragment)));
+  fragmentsOf(layout, number).every(
+    ({ source, fragment }) => isMade(source) || extents.complete(fragmentName(shared, source, fragment)),
+  );
 
 /** The name of a fragment in memory. */
 export const fragmentName = ({ name }: Pick<SharedFile, 'name'>, source: SourceIndex, { index }: PlaceFragment): Name =>

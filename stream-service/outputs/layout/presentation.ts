@@ -116,8 +116,7 @@ export function planPresentation(
 }
 
 /** Whether it is a list, of which is known as which file it is read. */
-const isKnownList = ({ file }: Track): boolean =>
-  file !== undefined && file !== null && !Number.isNaN(file.originSeconds);
+const isKnownList = ({ file }: Track): boolean => Boolean(file && !Number.isNaN(file.originSeconds));
 
 /** The streams of a rendition that are files of MP4, the first one of which has the video, if there is one. */
 function streamsOf({ found, folder = '' }: PresentedHeight): readonly PlannedStream[] {
@@ -158,7 +157,6 @@ export async function openPlaylist(
   const loading = layouts.load(own, opening);
   if (name !== MASTER_NAME && !isLadder(name)) {
     const known = await loading;
-
     if (known instanceof Error && own.isOptional) throw new NoSuchFile('No such playlist');
     return inMemory(head, Buffer.from(writeMediaPlaylist(listStream(own, known, selection))));
   }
@@ -172,10 +170,11 @@ export async function openPlaylist(
   const list = (loaded: readonly Loaded[]) =>
     loaded.flatMap(({ stream, known }) => (known instanceof Error ? [] : listStream(stream, known, selection)));
   // What cannot be read is left out: players have the others.
-  const shown = list([{ stream: own, known: video }, ...heights].filter(({ known }) => known));
-  const [first] = shown;
-  if (!first) throw video instanceof UnsupportedMp4 ? unsupported(video) : video;
-  const ownSound = video instanceof Error || !video.layout.stream?.isSplit ? undefined : own.ownSound;
+  const shown = [{ stream: own, known: video }, ...heights].filter(({ known }) => known && !(known instanceof Error));
+  const [lead] = shown;
+  const [first, ...others] = list(shown);
+  if (!lead || !first) throw video instanceof UnsupportedMp4 ? unsupported(video) : video;
+  const ownSound = first.isSplit ? lead.stream.ownSound : undefined;
   const heard = list([
     ...(ownSound ? [{ stream: ownSound, known: await layouts.load(ownSound, opening) }] : []),
     ...(sounds[0] ? [{ stream: sounds[0], known: firstSound }] : []),
@@ -184,9 +183,8 @@ export async function openPlaylist(
   if (firstSound instanceof Error && heard.length === 0) throw unsupported(firstSound);
   const isNear = ({ segments, startSeconds }: ListedStream) =>
     segments.length === 0 || Math.abs(startSeconds - first.startSeconds) <= MAX_OFFSET_SECONDS;
-  const all = [...shown, ...withOneCodec(heard, selection)]
-    .filter(isNear)
-    .filter(({ kind }) => kind !== 'video' || kind === first.kind);
+  const alike = others.filter(({ kind }) => kind === first.kind);
+  const all = [first, ...[...alike, ...withOneCodec(heard, selection)].filter(isNear)];
   const text = isDash(name) ? writeDashManifest(all) : writeMasterPlaylist(all, chapters && CHAPTERS_NAME);
   return inMemory(head, Buffer.from(text));
 }

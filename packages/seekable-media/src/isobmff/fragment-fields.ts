@@ -1,15 +1,4 @@
-import {
-  BOX_HEADER_BYTES,
-  type Box,
-  box,
-  flagsOf,
-  fullBox,
-  type IndexedBox,
-  integers,
-  UnsupportedMp4,
-  u32,
-  u64,
-} from './boxes.ts';
+import { type Box, box, flagsOf, fullBox, type IndexedBox, integers, UnsupportedMp4, u32, u64 } from './boxes.ts';
 
 /** Flags of `tfhd` (ISO/IEC 14496-12 §8.8.7.1). Fields are written in this order, each only where its flag is set. */
 export const TFHD = {
@@ -124,35 +113,16 @@ export const SYNC_SAMPLE_FLAGS = 0x0200_0000;
 /** `sample_depends_on` 1 and `sample_is_non_sync_sample`. */
 export const NON_SYNC_SAMPLE_FLAGS = 0x0101_0000;
 
-/** A `moof` with one track and one run. */
-export interface FragmentDescription {
+/** A `moof` with one track. */
+interface FragmentDescription {
   readonly trackId: number;
   /** Units of the media. */
   readonly startTime: number;
   /** Counts from 1. */
   readonly sampleDescription: number;
-  /** For each sample: duration, size, flags if `hasFlags`, composition offset if `hasCompositionOffsets`. */
-  readonly samples: readonly number[];
+  readonly runs: readonly SampleRun[];
   readonly hasFlags: boolean;
   readonly hasCompositionOffsets: boolean;
-}
-
-/**
- * The `moof` to be followed by an `mdat` with the samples. Without flags of their own, all are sync samples.
- */
-export function writeFragment(fragment: FragmentDescription): Buffer {
-  const { trackId, startTime, sampleDescription, samples, hasFlags, hasCompositionOffsets } = fragment;
-  const count = samples.length / (2 + Number(hasFlags) + Number(hasCompositionOffsets));
-  const tfhdFlags = TFHD.baseIsMoof | TFHD.sampleDescription | TFHD.sampleFlags;
-  const tfhd = fullBox('tfhd', 0, tfhdFlags, u32(trackId, sampleDescription, SYNC_SAMPLE_FLAGS));
-  const tfdt = fullBox('tfdt', 1, 0, u64(startTime));
-  const optionalFlags = (hasFlags ? TRUN.sampleFlags : 0) | (hasCompositionOffsets ? TRUN.compositionOffset : 0);
-  const trunFlags = TRUN.dataOffset | TRUN.sampleDuration | TRUN.sampleSize | optionalFlags;
-  const trun = fullBox('trun', 1, trunFlags, u32(count, 0), integers(samples));
-  const moof = box('moof', fullBox('mfhd', 0, 0, u32(0)), box('traf', tfhd, tfdt, trun));
-  // `data_offset`, after the header, flags and count of the `trun` that ends the `moof`.
-  moof.writeInt32BE(moof.length + BOX_HEADER_BYTES, moof.length - trun.length + 16);
-  return moof;
 }
 
 /** Samples that follow each other in their file. */
@@ -161,14 +131,15 @@ export interface SampleRun {
   readonly first: number;
   /** Bytes that all samples take together. */
   readonly bytes: number;
-  /** As `FragmentDescription.samples`. */
+  /** For each sample: duration, size, flags if `hasFlags`, composition offset if `hasCompositionOffsets`. */
   readonly fields: readonly number[];
 }
 
-/** A `moof` of samples that stay where they are in their file: its offsets count from the beginning of the file. */
-export function writeFileFragment(
-  fragment: Omit<FragmentDescription, 'samples'> & { readonly runs: readonly SampleRun[] },
-): Buffer {
+/**
+ * A `moof` of samples that stay where they are in their file: its offsets count from the beginning of the file. Without flags of their own,
+ * all are sync samples.
+ */
+export function writeFileFragment(fragment: FragmentDescription): Buffer {
   const { trackId, startTime, sampleDescription, runs, hasFlags, hasCompositionOffsets } = fragment;
   const base = runs[0]?.first ?? 0;
   const tfhdFlags = TFHD.baseDataOffset | TFHD.sampleDescription | TFHD.sampleFlags;

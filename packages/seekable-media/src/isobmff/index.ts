@@ -27,7 +27,6 @@ export {
   SYNC_SAMPLE_FLAGS,
   TFHD,
   writeFileFragment,
-  writeFragment,
 } from './fragment-fields.ts';
 export {
   type ByteSpan,

@@ -99,7 +99,7 @@ function endsFragment({ decodeTime, isSync, description, size }: SampleCursor, f
   );
 }
 
-/** In the order that `FragmentDescription.samples` has. */
+/** In the order that `SampleRun.fields` has. */
 function appendFields(fields: number[], sample: SampleCursor, { hasSyncTable, hasCompositionOffsets }: SampleTable) {
   fields.push(sample.duration, sample.size);
   if (hasSyncTable) fields.push(sample.isSync ? SYNC_SAMPLE_FLAGS : NON_SYNC_SAMPLE_FLAGS);

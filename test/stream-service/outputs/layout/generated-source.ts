@@ -5,6 +5,7 @@ import {
   boxHeader,
   fullBox,
   indexMovie,
+  integers,
   parseBoxes,
   u32,
   u64,
@@ -12,7 +13,8 @@ import {
 import {
   NON_SYNC_SAMPLE_FLAGS,
   SYNC_SAMPLE_FLAGS,
-  writeFragment,
+  TFHD,
+  TRUN,
 } from '../../../../packages/seekable-media/src/isobmff/fragment-fields.ts';
 import { writeFragmentedMovie, writeMovie } from '../../../../packages/seekable-media/src/isobmff/movie-header.ts';
 import { parseTrackHeader, type TrackHeader } from '../../../../packages/seekable-media/src/isobmff/track-header.ts';
@@ -134,23 +136,31 @@ function progressive(header: TrackHeader, groups: readonly GeneratedSample[][], 
     : Buffer.concat([FILE_TYPE, movie(start + movie(0).length), mdat, media]);
 }
 
+const RUN_FLAGS = TRUN.dataOffset | TRUN.sampleDuration | TRUN.sampleSize | TRUN.sampleFlags | TRUN.compositionOffset;
+
+/** A `moof` in front of an `mdat`, with the fields of a sample of its own. */
+function writeFragment(startTime: number, group: readonly GeneratedSample[]): Buffer {
+  const fields = group.flatMap(({ duration, bytes, isSync, composition }) => [
+    ...[duration, bytes.length, isSync ? SYNC_SAMPLE_FLAGS : NON_SYNC_SAMPLE_FLAGS, composition],
+  ]);
+  const tfhd = fullBox('tfhd', 0, TFHD.baseIsMoof | TFHD.sampleDescription, u32(1, 1));
+  const tfdt = fullBox('tfdt', 1, 0, u64(startTime));
+  const moofOf = (dataOffset: number) => {
+    const trun = fullBox('trun', 1, RUN_FLAGS, u32(group.length, dataOffset), integers(fields));
+    return box('moof', fullBox('mfhd', 0, 0, u32(0)), box('traf', tfhd, tfdt, trun));
+  };
+  // Behind the `moof` and the header of the `mdat`.
+  return moofOf(moofOf(0).length + 8);
+}
+
 function fragmented(header: TrackHeader, groups: readonly GeneratedSample[][], { form }: Arrangement): Buffer {
   let time = 0;
   const fragments = groups.map((group) => {
     const media = bytesOf(group);
-    const description = {
-      trackId: 1,
-      startTime: time,
-      sampleDescription: 1,
-      samples: group.flatMap(({ duration, bytes, isSync, composition }) => [
-        ...[duration, bytes.length, isSync ? SYNC_SAMPLE_FLAGS : NON_SYNC_SAMPLE_FLAGS, composition],
-      ]),
-      hasFlags: true,
-      hasCompositionOffsets: true,
-    };
+    const moof = writeFragment(time, group);
     const start = time;
     time += durationOf(group);
-    const bytes = Buffer.concat([writeFragment(description), boxHeader('mdat', 8 + media.length), media]);
+    const bytes = Buffer.concat([moof, boxHeader('mdat', 8 + media.length), media]);
     return { bytes, start, duration: durationOf(group) };
   });
   const index = (of: typeof fragments) =>

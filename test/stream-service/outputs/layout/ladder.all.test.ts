@@ -130,6 +130,33 @@ describe('all heights of an item', () => {
     expect((await text(`${broken()}all.m3u8`)).status).toBe((await text(`${broken()}master.m3u8`)).status);
   });
 
+  it('have their own sound where files of both are split, also where the requested one cannot be read', async () => {
+    const names = ['both-720', 'both-360'];
+    const tracks = names.map((name) =>
+      trackOf(name, { video: { codec: 'avc1.42c01f' }, audio: { codec: 'mp4a.40.2' } }),
+    );
+    const renditions = names.map((name) => ({ ...renditionOf([name]), height: heightOf(name) }));
+    for (const broken of [undefined, 'both-720']) {
+      const sources = await Promise.all(
+        names.map(async (name) => {
+          const file = await media.load(`ladder/${name}.mp4`);
+          return [name, name === broken ? () => Promise.reject(new Error('Down')) : file] as const;
+        }),
+      );
+      const resource = resourceOf(tracks, { renditions, durationSeconds: SECONDS });
+      const service = await startService(resource, Object.fromEntries(sources));
+      const master = `${service.url}/api/Stream/Hls/${mediaKey('both-720')}/all.m3u8`;
+      const { variants, media: audio } = checkPlaylist((await text(master)).text);
+      const folder = `../${mediaKey('both-360')}/`;
+      expect(variants.map(({ uri }) => uri)).toEqual([...(broken ? [] : ['both.m3u8']), `${folder}both.m3u8`]);
+      expect(audio.map(({ URI }) => URI)).toEqual([`"${broken ? folder : ''}audio.m3u8"`]);
+      const { code, output } = await runProgram('ffprobe', [
+        ...['-v', 'error', '-show_entries', 'stream=codec_type', '-of', 'csv=p=0', master],
+      ]);
+      expect([code, new Set(output.match(/video|audio/g))]).toEqual([0, new Set(['video', 'audio'])]);
+    }
+  });
+
   it('are one, where there is one of its kind', async () => {
     const baseOf = await startLadder();
     const { variants } = checkPlaylist((await text(`${baseOf(mediaKey('h264-360'))}all.m3u8`)).text);
