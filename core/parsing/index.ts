@@ -12,7 +12,6 @@ export {
   webUrl,
 } from './extraction/index.ts';
 export {
-  ARRANGE_MUXED_PLACE,
   LAY_OUT_CLIP,
   LAY_OUT_HLS,
   LAY_OUT_PAIR,

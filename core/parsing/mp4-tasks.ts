@@ -1,6 +1,5 @@
 import {
   type FragmentSpan,
-  listTrackKinds,
   type MovieFragment,
   measureFragment,
   type PackedRun,
@@ -11,19 +10,16 @@ import { type HlsStream, layOutHls } from '@reelay/seekable-media/mp4-hls';
 import type { ClipTimes, Span } from '@reelay/seekable-media/skipping';
 import { TextTooLarge } from '@reelay/seekable-media/timed-text';
 import {
-  arrangeMuxedPlace,
   createLayout,
   type FragmentRequest,
-  type FramedPlace,
   type LayoutData,
   type LayoutExtras,
-  type MuxedPlaceRequest,
+  listKinds,
   type PackedSource,
   packLayout,
   readFragmentRuns,
   unpackSource,
   weighFragment,
-  weighMuxedPlace,
   weighSource,
 } from '@reelay/seekable-media/virtual-mp4';
 import type { ParsingTask } from './task.ts';
@@ -41,7 +37,7 @@ interface PairInput {
   readonly extras?: LayoutExtras;
 }
 
-/** The layout of a pair, or of a video with several languages. */
+/** The layout of a list of segments, of a pair, or of a video with several languages. */
 export const LAY_OUT_PAIR: ParsingTask<PairInput, LayoutData> = {
   name: 'lay out pair',
   run: ({ sources, extras }) => packLayout(createLayout(sources.map(unpackSource), extras)),
@@ -82,8 +78,7 @@ export const LAY_OUT_HLS: ParsingTask<HlsInput, { readonly data: LayoutData; rea
   name: 'lay out HLS',
   run({ source: packed, only }) {
     const source = unpackSource(packed);
-    const present = listTrackKinds(source.movie);
-    const kinds = (['vide', 'soun'] as const).filter((kind) => present.includes(kind) && kind === (only ?? kind));
+    const kinds = listKinds(source).filter((kind) => kind === (only ?? kind));
     if (kinds.length === 0) throw new UnsupportedMp4('Neither video nor audio');
     const layout = layOutHls(source, kinds);
     return { data: packLayout(layout), stream: layout.stream };
@@ -111,13 +106,5 @@ export const READ_FRAGMENT: ParsingTask<FragmentRequest, readonly PackedRun[]> =
   name: 'read fragment',
   run: readFragmentRuns,
   weigh: weighFragment,
-  ...thrown,
-};
-
-/** What a place of a pair has of each of its sources. */
-export const ARRANGE_MUXED_PLACE: ParsingTask<MuxedPlaceRequest, FramedPlace> = {
-  name: 'arrange muxed place',
-  run: arrangeMuxedPlace,
-  weigh: weighMuxedPlace,
   ...thrown,
 };

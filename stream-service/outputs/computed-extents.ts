@@ -26,7 +26,7 @@ export interface ComputedExtents {
   share(name: Name, open: (source: number) => Promise<SampledFile>): SharedFile;
 }
 
-type SampledFile = Pick<FileSource, 'read' | 'header'>;
+type SampledFile = Pick<FileSource, 'read' | 'fragments'>;
 
 /**
  * A file whose extents are shared, for one stream. A source may give another version the validator of the one before: a stream has what
@@ -112,9 +112,9 @@ export function createComputedExtents(maxBytes = 1.5 * memoryShares().placeBytes
       const used = new Set<Reading>();
       const compare = async ({ samples }: Reading) => {
         for (const [source, { first, bytes }] of samples) {
-          const { read, header } = await open(source);
+          const { read, fragments } = await open(source);
           // A list of segments compares them itself.
-          if (header || (await buffer(read(first, first + bytes.length - 1))).equals(bytes)) continue;
+          if (fragments || (await buffer(read(first, first + bytes.length - 1))).equals(bytes)) continue;
           changes.set(file, nameOf([name], 'changed'));
           throw new UpstreamError('The source file has changed');
         }

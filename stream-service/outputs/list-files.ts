@@ -30,10 +30,8 @@ export interface ListDependencies {
   readonly findFile?: SourceOpeners['findFile'];
 }
 
-/** Beyond this, the clocks of two tracks are unrelated. */
-const MAX_OFFSET_SECONDS = 30;
 /** The file of a list that may be one, until that is known. */
-const UNKNOWN: TrackFile = { originSeconds: Number.NaN };
+const UNKNOWN: TrackFile = {};
 /** Segments of these are joined in ways of their own. */
 const OTHER_CONTAINERS = /^(flv|webm|mkv|weba)$/i;
 const MATROSKA = /^(webm|weba|mkv|mka)$/i;
@@ -82,23 +80,6 @@ export function audioOfList({ file, ...track }: Track): Track | undefined {
 export const unknownLists = (tracks: readonly Track[]): readonly Track[] => [
   ...new Map(tracks.filter(({ file }) => file === UNKNOWN).map((track) => [track.formatId, track])).values(),
 ];
-
-/**
- * The files of one plan on one clock, which begins when the first of them does.
- * @param tracks the first one is that of which the others must not be too far
- * @returns `null` for a file that is too far
- */
-export function onOneClock(files: ListFiles, tracks: readonly Track[]): ListFiles {
-  const starts = tracks.flatMap(({ formatId }) => files.get(formatId)?.originSeconds ?? []);
-  const [first = 0] = starts;
-  const isNear = (seconds: number) => Math.abs(seconds - first) <= MAX_OFFSET_SECONDS;
-  const originSeconds = Math.min(...starts.filter(isNear));
-  const timed = tracks.map(({ formatId }) => {
-    const file = files.get(formatId);
-    return [formatId, file && isNear(file.originSeconds) ? { ...file, originSeconds } : null] as const;
-  });
-  return new Map([...files, ...timed]);
-}
 
 /** What is known of the lists of a plan, once each has been asked for. */
 export async function findFiles(

@@ -10,15 +10,7 @@ import { type EncodedName, type EncodePlan, isEncoded, planEncode } from './enco
 import type { PlannedExtras } from './extras.ts';
 import { ladderOf } from './ladder.ts';
 import { isLadder, type LayoutPlan, planFile, planPresentation } from './layout/index.ts';
-import {
-  audioOfList,
-  hasLists,
-  type ListFiles,
-  type ListPlan,
-  onOneClock,
-  unknownLists,
-  withFiles,
-} from './list-files.ts';
+import { audioOfList, hasLists, type ListFiles, type ListPlan, unknownLists, withFiles } from './list-files.ts';
 import { type MuxPlan, planMux } from './mux/index.ts';
 import { type PicturePlan, planPicture } from './picture/index.ts';
 import type { RenditionQuery, RepresentationHead } from './representation.ts';
@@ -70,13 +62,7 @@ export function planOutput(found: KeyedRendition, query: RenditionQuery, files: 
   if (plan.kind !== 'copy' && plan.kind !== 'layout' && !isOfList(plan)) return planMedia(found, query);
   const [own, further] = tracksOf(plan);
   const tracks = [...own, ...further];
-  if (unknownLists(tracks).length === 0) {
-    // The files of a presentation are on the clock of their lists.
-    if (query.route === 'Hls') return plan;
-    const timed = onOneClock(files, tracks);
-    const isTooFar = tracks.some(({ formatId }) => files.get(formatId) && !timed.get(formatId));
-    return isTooFar ? planOutput(found, query, timed) : planMedia(withFiles(found, timed), query);
-  }
+  if (unknownLists(tracks).length === 0) return plan;
   const { conversion, partTitle, version, isWithoutRanges, rangedPath, head } = plan;
   const planned = { conversion, partTitle, version, isWithoutRanges, rangedPath, answersHead: false };
   return {

@@ -203,8 +203,7 @@ export const versionOf = (
   track: Pick<Track, 'formatId' | 'url' | 'window' | 'file'>,
   source?: Pick<FileSource, 'size' | 'validator'>,
 ): SourceVersion => {
-  const { originSeconds, isAudioAlone } = track.file ?? {};
-  const id = JSON.stringify([idOf(resource, track), originSeconds, isAudioAlone]);
+  const id = JSON.stringify([idOf(resource, track), track.file && [track.file.isAudioAlone]]);
   return { track: { id, url: track.url }, version: source && `${source.size} ${source.validator}` };
 };
 

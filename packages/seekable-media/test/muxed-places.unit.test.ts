@@ -10,7 +10,7 @@ import {
   writeFileFragment,
   writeFragmentedMovie,
 } from '../src/isobmff/index.ts';
-import { createTable, layOutFile, presentationOf } from '../src/segment-file/index.ts';
+import { createTable, presentationOf } from '../src/segment-file/index.ts';
 import { planPlaces } from '../src/virtual-mp4/place-plan.ts';
 import { type PlaceSource, readPlaceSource } from '../src/virtual-mp4/place-source.ts';
 
@@ -32,8 +32,7 @@ function headerOf(timescale: number, edits: TrackHeader['edits'] = []): Buffer {
   const times = { startTime: 0, earliestTime: 0, startsWithSync: true, placeBytes: 100 };
   const facts = { encoding, mainKind: 'vide' as const, ...times };
   const segment = { facts, segmentBytes: 100, seconds: 1, gapSeconds: 0, isDiscontinuity: false };
-  const { header: bytes } = layOutFile(createTable('mp4', [segment]), 0);
-  const header = parseTrackHeader(indexContent(bytes, 'file').require('moov'), 'vide');
+  const { header } = readPlaceSource({ table: createTable('mp4', [segment]) }, 0, 'vide');
   return writeFragmentedMovie([{ header: { ...header, edits }, durationSeconds: 4 }]).subarray(8);
 }
 

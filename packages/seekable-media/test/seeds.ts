@@ -1,6 +1,27 @@
-import { box, FRAGMENTED_FILE_TYPE, fullBox, u32, u64, writeMovie } from '../src/isobmff/index.ts';
+import {
+  box,
+  FRAGMENTED_FILE_TYPE,
+  framePlace,
+  fullBox,
+  type PackedPlace,
+  runParts,
+  u32,
+  u64,
+  unpackSamples,
+  writeMovie,
+} from '../src/isobmff/index.ts';
 import type { TrackHeader } from '../src/isobmff/track-header.ts';
 import { checkedPage, oggPageHeader, packetSegments } from '../src/ogg/index.ts';
+
+/** The fragment of so many bytes that the samples of a segment make. */
+export function fragmentOf(place: PackedPlace, bytes: number): Buffer {
+  const { head, tail } = framePlace(
+    bytes,
+    1,
+    place.runs.map((run) => ({ ...run, samples: unpackSamples(run) })),
+  );
+  return Buffer.concat([head, ...place.runs.flatMap((run) => [...runParts(place, run)]), tail]);
+}
 
 /** Inputs that the fuzzer starts from, all generated: no media of anyone. */
 

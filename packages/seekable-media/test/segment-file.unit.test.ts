@@ -5,13 +5,11 @@ import {
   box,
   indexContent,
   measurePlace,
-  type PackedPlace,
   type PlaceRun,
   packPlace,
   parseFragmentSamples,
   parseSegmentIndex,
   parseTrackHeader,
-  placeParts,
   recycle,
   UnsupportedMp4,
   u32,
@@ -22,19 +20,21 @@ import {
   createTable,
   type Encoding,
   type ListedSegment,
-  layOutFile,
   MAX_PLACE_BYTES,
   MAX_PLACES,
   makePlace,
   makeShortPlace,
+  type PlaceRequest,
   packTable,
   placeRequest,
   presentationOf,
   recognizeFormat,
+  type SegmentTable,
   segmentFormat,
   unpackTable,
 } from '../src/segment-file/index.ts';
-import { ADTS_FRAME, H264_PICTURE, HEVC_PICTURE, tsSegment } from './seeds.ts';
+import { createLayout } from '../src/virtual-mp4/index.ts';
+import { ADTS_FRAME, fragmentOf, H264_PICTURE, HEVC_PICTURE, tsSegment } from './seeds.ts';
 
 const encodingOf = (...timescales: readonly number[]): Encoding => ({
   state: Buffer.from(timescales.join()),
@@ -88,12 +88,18 @@ function onePlace(
   if ('neededBytes' in facts) throw new TypeError('A whole segment');
   const segmentBytes = Buffer.concat(parts).length;
   const place = { facts, segmentBytes, seconds: 2, gapSeconds: 0, isDiscontinuity: false };
-  return placeRequest(createTable(format, [place]), 0, { index: 0, segment: parts });
+  return placeRequest(createTable(format, [place]), 0, parts);
 }
 
-const bytesOf = (place: PackedPlace): Buffer => Buffer.concat([...placeParts(place)]);
 const writePlace = (runs: readonly PlaceRun[]): Buffer =>
-  bytesOf(packPlace(measurePlace(runs), 1, { runs, segment: Buffer.alloc(0) }));
+  fragmentOf(packPlace(runs, Buffer.alloc(0)), measurePlace(runs));
+const placeOf = (request: PlaceRequest): Buffer => fragmentOf(makePlace(request), request.bytes);
+
+/** `ftyp`, `moov` and `sidx` of its file. */
+function headerOf(table: SegmentTable): Buffer {
+  const { own, mediaStart } = createLayout([{ table }]);
+  return own.subarray(0, mediaStart);
+}
 
 const secondsOf = (segments: readonly ListedSegment[]) => {
   const { places, timescale } = createTable('mp4', segments);
@@ -178,18 +184,14 @@ describe('a table of segments', () => {
 });
 
 describe('the header of a file', () => {
-  it('has one index of decode times, and begins at the time that it is given', () => {
-    const table = createTable('mp4', listed([10, 12, 14]));
-    const { header, offsets } = layOutFile(table, 9.5);
-    const index = parseSegmentIndex(header.subarray(header.indexOf('sidx') - 4));
-    expect(index).toMatchObject({ timescale: 192_000, earliestPresentationTime: 96_000, firstOffset: 0 });
-    expect(index?.entries.map(({ size, duration }) => [size, duration])).toEqual([
-      [990, 384_000],
-      [990, 384_000],
-      [990, 384_000],
-    ]);
-    expect(offsets).toEqual([0, 990, 1980, 2970].map((bytes) => header.length + bytes));
-    expect(header.includes('edts')).toBe(false);
+  it('has one index of decode times, which begins when the first sample is shown', () => {
+    const { size, own, mediaStart } = createLayout([{ table: createTable('mp4', listed([10, 12, 14])) }]);
+    const index = parseSegmentIndex(own.subarray(own.indexOf('sidx') - 4, mediaStart));
+    expect(index).toMatchObject({ timescale: 192_000, earliestPresentationTime: 0, firstOffset: 0 });
+    const entries = index?.entries.map(({ size, duration }) => [size >= 990, duration]);
+    expect(entries).toEqual(new Array(3).fill([true, 384_000]));
+    expect(index?.entries.reduce((sum, each) => sum + each.size, mediaStart)).toBe(size);
+    expect(own.includes('edts')).toBe(false);
   });
 });
 
@@ -216,7 +218,7 @@ describe('segments of fragmented MP4', () => {
     ['that is much larger, whose bytes nothing counts', 1.5, false],
   ])('are read into the memory of one %s', (_, factor, isReused) => {
     const segment = allocateSegment(factor * 100_000);
-    recycle(packPlace(100, 1, { runs: [], segment }));
+    recycle(packPlace([], segment));
     expect(segment.length).toBe(0);
     const next = allocateSegment(100_000);
     expect(next.buffer.byteLength > next.length).toBe(isReused);
@@ -224,7 +226,7 @@ describe('segments of fragmented MP4', () => {
 
   it('begin when their first sample is shown, with the delay of an edit list', () => {
     const table = createTable('mp4', listed([0], {}, encodingOf(12_800)));
-    const movie = indexContent(layOutFile(table, 0).header, 'file').require('moov');
+    const movie = indexContent(headerOf(table), 'file').require('moov');
     const header = { ...parseTrackHeader(movie, 'vide'), edits: [{ duration: 0, mediaTime: 1024n, rate: 0x1_0000 }] };
     const init = writeFragmentedMovie([{ header, durationSeconds: 0 }]);
     const sample = { duration: 512, size: 100, compositionOffset: 1024, isSync: true };
@@ -236,7 +238,7 @@ describe('segments of fragmented MP4', () => {
 
   /** For the place of one segment. */
   const requestOf = (segment: Buffer) => {
-    const init = layOutFile(createTable('mp4', listed([0])), 0).header;
+    const init = headerOf(createTable('mp4', listed([0])));
     const facts = segmentFormat('mp4').inspect({ ...head(segment, true), size: segment.length, init });
     return onePlace('mp4', facts, segment);
   };
@@ -252,7 +254,7 @@ describe('segments of fragmented MP4', () => {
       { ...run, trackId: 2, decodeTime: late },
     ];
     const segment = writePlace(runs);
-    const place = bytesOf(makePlace(requestOf(segment)));
+    const place = placeOf(requestOf(segment));
     const fragment = { bytes: place.subarray(0, place.readUInt32BE()), offset: 0 };
     expect([...parseFragmentSamples(fragment, 2, Buffer.alloc(16))]).toMatchObject([
       { decodeTime, compositionOffset },
@@ -301,7 +303,7 @@ describe('segments of fragmented MP4', () => {
         const byteAt = sampleEntry.indexOf(configuration) + at;
         sampleEntry.writeUInt8(sampleEntry.readUInt8(byteAt) ^ change, byteAt);
         const encoding = { state: Buffer.alloc(0), tracks: track ? [{ ...track, sampleEntry }] : [] };
-        const init = layOutFile(createTable('mp4', listed([0], {}, encoding)), 0).header;
+        const init = headerOf(createTable('mp4', listed([0], {}, encoding)));
         const facts = segmentFormat('mp4').inspect({ ...head(segment, true), size: segment.length, init });
         if ('neededBytes' in facts) throw new TypeError('A whole segment');
         return { facts, segmentBytes: segment.length, seconds: 2, gapSeconds: 0, isDiscontinuity: true };
@@ -310,7 +312,7 @@ describe('segments of fragmented MP4', () => {
       for (let end = 0; end < whole.length; end += 1)
         expect(readParameterSets(whole.subarray(0, end)), `${end} bytes`).toBeUndefined();
       const sent = (segments: readonly ListedSegment[], index: number) => {
-        const place = bytesOf(makePlace(placeRequest(createTable('mp4', segments), 0, { index, segment: [segment] })));
+        const place = placeOf(placeRequest(createTable('mp4', segments), index, [segment]));
         const fragment = { bytes: place.subarray(0, place.readUInt32BE()), offset: 0 };
         return [...parseFragmentSamples(fragment, 1, Buffer.alloc(16))].map(({ offset, size }) =>
           place.toString('hex', offset, offset + size),
@@ -355,7 +357,7 @@ describe('segments of MPEG-TS and packed audio', () => {
     });
   const read = (...parts: readonly Buffer[]) => {
     const bytes = Buffer.concat(parts);
-    return bytesOf(makePlace(onePlace('mpegts', inspect(bytes), ...parts)));
+    return placeOf(onePlace('mpegts', inspect(bytes), ...parts));
   };
   const [tables, picture] = [tsSegment(27), tsSegment(27, H264_PICTURE).subarray(-188)];
   const patched = (at: number, ...values: readonly number[]) => {
@@ -422,7 +424,7 @@ describe('segments of MPEG-TS and packed audio', () => {
       const segment = tsSegment(27, H264_PICTURE, H264_PICTURE);
       const request = onePlace('mpegts', inspect(segment), segment);
       const later = { ...request, sourceTime: (request.sourceTime ?? Number.NaN) + seconds * request.timescale };
-      if (isSame) expect(bytesOf(makePlace(later)).equals(bytesOf(makePlace(request)))).toBe(true);
+      if (isSame) expect(placeOf(later).equals(placeOf(request))).toBe(true);
       else expect(() => makePlace(later)).toThrow('begins at another time');
     },
   );

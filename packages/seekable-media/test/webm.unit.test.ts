@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseFragmentSamples, placeParts, UnsupportedMp4 } from '../src/isobmff/index.ts';
+import { parseFragmentSamples, UnsupportedMp4 } from '../src/isobmff/index.ts';
 import {
   createWebmTable,
   makePlace,
@@ -9,6 +9,7 @@ import {
   startSecondsOf,
 } from '../src/segment-file/index.ts';
 import { readBlocks, readWebmFile, type WebmFile } from '../src/webm/index.ts';
+import { fragmentOf } from './seeds.ts';
 import {
   block,
   cluster,
@@ -26,7 +27,7 @@ const read = (parts: Partial<WebmParts> = {}) => readBytes(webmFile(parts));
 const readBytes = (head: Buffer, fileBytes = head.length) => readWebmFile({ head, fileBytes });
 
 const placeOf = (table: SegmentTable, index: number, segment: Buffer): Buffer =>
-  Buffer.concat([...placeParts(makePlace(placeRequest(table, 0, { index, segment: [segment] })))]);
+  fragmentOf(makePlace(placeRequest(table, index, [segment])), table.places[index]?.bytes ?? 0);
 
 function requireFile(file: ReturnType<typeof readWebmFile>): WebmFile {
   if (!('tracks' in file)) throw new Error('The cues are elsewhere');
@@ -79,7 +80,7 @@ describe('a file of WebM', () => {
     ['more than its place holds', cluster(1000, [block(0, { data: Buffer.alloc(50_000) })])],
   ])('makes no place of a segment with %s', (_name, segment) => {
     const table = createWebmTable(requireFile(read()));
-    expect(() => makePlace(placeRequest(table, 0, { index: 1, segment: [segment] }))).toThrow(UnsupportedMp4);
+    expect(() => makePlace(placeRequest(table, 1, [segment]))).toThrow(UnsupportedMp4);
   });
 
   it.each([
@@ -88,7 +89,7 @@ describe('a file of WebM', () => {
   ])('makes a place %s of a segment of %s', (_, _elements, count, isShort) => {
     const padded = cluster(1000, [block(0), ...new Array(count).fill(element(0xec, Buffer.alloc(0)))]);
     const table = createWebmTable(requireFile(read()));
-    const request = placeRequest(table, 0, { index: 1, segment: [padded] });
+    const request = placeRequest(table, 1, [padded]);
     expect(makeShortPlace(request)).toEqual(isShort ? makePlace(request) : undefined);
   });
 

@@ -13,6 +13,12 @@ import {
   segmentFormat,
 } from '@reelay/seekable-media/segment-file';
 import { TextTooLarge } from '@reelay/seekable-media/timed-text';
+import {
+  arrangeMuxedPlace,
+  type FramedPlace,
+  type MuxedPlaceRequest,
+  weighMuxedPlace,
+} from '@reelay/seekable-media/virtual-mp4';
 import { type NeededCues, readWebmFile, type WebmParts } from '@reelay/seekable-media/webm';
 
 /**
@@ -77,10 +83,18 @@ export const READ_WEBM: PureTask<WebmParts, NeededCues | { readonly table: Buffe
   ...thrown,
 };
 
-/** A segment as a place of a file, in the memory of the segment. */
-export const MAKE_PLACE: PureTask<PlaceRequest, PackedPlace> = {
-  name: 'make place',
+/** The samples of a segment, in its memory. */
+export const READ_SEGMENT: PureTask<PlaceRequest, PackedPlace> = {
+  name: 'read segment',
   run: makePlace,
   attempt: makeShortPlace,
+  ...thrown,
+};
+
+/** What a place has of each of its sources. */
+export const ARRANGE_PLACE: PureTask<MuxedPlaceRequest, FramedPlace> = {
+  name: 'arrange place',
+  run: arrangeMuxedPlace,
+  weigh: weighMuxedPlace,
   ...thrown,
 };

@@ -1,11 +1,14 @@
 import type { Permit } from '@reelay/concurrency';
 import type { PackedPlace } from '@reelay/seekable-media/isobmff';
+import type { PackedList } from '@reelay/seekable-media/virtual-mp4';
 
-/** The places of a file that is made here, as the samples of its sources. */
-export interface PlacesInMemory extends PlaceMemory {
-  /** Bytes of memory that a place takes at most. */
+/** A complete list of segments as fragments, which are read into memory that streams share. */
+export interface FragmentSource extends PlaceMemory {
+  /** Its tracks, and the index of its fragments. */
+  readonly index: PackedList;
+  /** Bytes of memory that a fragment takes at most. */
   bytesOf(index: number): number;
-  /** A place, which stays in memory until it is released. @throws what reading the file throws */
+  /** The samples of a fragment, which stay in memory until they are released. @throws what reading the segment throws */
   take(index: number, signal: AbortSignal): Promise<TakenPlace>;
 }
 

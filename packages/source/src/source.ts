@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { AvailabilityProbes } from './availability-probe.ts';
 import type { Parse } from './parsing.ts';
-import type { PlacesInMemory } from './placed-file.ts';
+import type { FragmentSource } from './placed-file.ts';
 import type { EventLoopLoad, ReadAheadBudget } from './read-ahead-limits.ts';
 import type { PredictedRange } from './request-headers.ts';
 import type { SourceTrack } from './track.ts';
@@ -30,10 +30,10 @@ export interface FileSource extends SourceCapabilities {
   readonly needsRemux: false;
   /** Strong ETag or Last-Modified of the upstream file, else one of this process. Absent without a size. Reading fails when it changes. */
   readonly validator: string | undefined;
-  /** All bytes before the first fragment of an MP4 whose fragments may follow another header. Absent: they are read as any others. */
-  readonly header?: Buffer;
-  /** What is behind that header, in memory. */
-  readonly places?: PlacesInMemory;
+  /** What it is made of, where it is a list of segments. Absent: a file. */
+  readonly fragments?: FragmentSource;
+  /** Bytes of its header, where it is made of a list: what follows costs requests for segments. Absent: not known. */
+  readonly headerBytes?: number;
   /**
    * Reads from `first` to `last`, both included; without `last` to the end. The stream carries exactly these bytes or is
    * destroyed with an error: after a dropped or stalled connection or an expired URL it resumes at the next byte.

@@ -37,8 +37,6 @@ export interface SourceTrack extends RequestIdentity {
 
 /** A list of segments that is read as one MP4 file. */
 export interface TrackFile {
-  /** Its time 0 on the clock of the segments, in seconds. */
-  readonly originSeconds: number;
   /** Whether the size of its audio alone is known. Absent: not read yet. */
   readonly isAudioSized?: boolean;
   /** It is read without its video. @default false */

@@ -6,13 +6,14 @@ import {
   type RunRange,
   type SourceIndex,
 } from '@reelay/seekable-media/virtual-mp4';
+import { type Name, nameOf } from '@reelay/source/names';
 import type { PlacePart } from '@reelay/source/placed-file';
+import { type FragmentReader, fragmentsOf, type TakenFragment } from '@reelay/source/places';
 import type { ByteRange } from '@reelay/source/request-headers';
 import { type ParsingOptions, parse, READ_FRAGMENT } from '../../../core/parsing/index.ts';
 import type { ByteReader } from '../byte-reader.ts';
 import { ComputedExtent, type ComputedExtents, type SharedFile } from '../computed-extents.ts';
 import type { BoxReader } from './box-reader.ts';
-import { type FragmentReader, fragmentName, type TakenFragment } from './places.ts';
 import { readMoofs } from './read-movie-fragments.ts';
 
 export interface FileFragmentsOptions {
@@ -152,6 +153,22 @@ export function fileFragments(options: FileFragmentsOptions): FragmentReader {
     },
   };
 }
+
+/** The name of a fragment in memory. */
+const fragmentName = ({ name }: Pick<SharedFile, 'name'>, source: SourceIndex, { index }: PlaceFragment): Name =>
+  nameOf([name], 'fragment', [source, index]);
+
+/** What tells whether fragments are in memory. */
+interface KeptFragments extends Pick<FileFragmentsOptions, 'layout' | 'shared' | 'extents'> {
+  /** Whether a source is a list of segments. */
+  readonly isList: (source: SourceIndex) => boolean;
+}
+
+/** Whether the fragments of files that a place needs are in memory. */
+export const isPlaceKept = (number: number, { layout, shared, extents, isList }: KeptFragments): boolean =>
+  fragmentsOf(layout, number).every(
+    ({ source, fragment }) => isList(source) || extents.complete(fragmentName(shared, source, fragment)),
+  );
 
 const NO_BYTES = Buffer.alloc(0);
 

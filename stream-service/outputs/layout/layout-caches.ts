@@ -1,12 +1,6 @@
 import { createCache, createSingleFlight } from '@reelay/concurrency';
 import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
-import {
-  extendHeader,
-  LayoutBuilder,
-  packSource,
-  type SourceIndex,
-  unpackLayout,
-} from '@reelay/seekable-media/virtual-mp4';
+import { packSource, type SourceIndex, unpackLayout } from '@reelay/seekable-media/virtual-mp4';
 import { type Name, nameOf } from '@reelay/source/names';
 import { withoutFrames } from '../../../core/errors/index.ts';
 import { LAY_OUT_HLS, LAY_OUT_PAIR, parse } from '../../../core/parsing/index.ts';
@@ -14,7 +8,6 @@ import type { KeyedRendition, Track } from '../../../core/state/index.ts';
 import { type Opening, toReadError } from '../representation.ts';
 import { layOutPart, layOutScan } from './lay-out-part.ts';
 import {
-  type AnyLayout,
   HEADER_RANGE,
   type KnownLayout,
   type LayoutMaking,
@@ -110,26 +103,19 @@ export const trackOf = ({ tracks }: KeyedRendition, index: SourceIndex): Track =
 
 const KINDS: LayoutKinds = {
   pair: { layOut: layOutPair },
-  part: { layOut: layOutPart },
-  scan: { layOut: layOutScan, needsHeaders: false },
-  list: { layOut: layOutList, needsHeaders: false },
+  part: { layOut: layOutPart, headers: 'all' },
+  scan: { layOut: layOutScan, headers: 'none' },
+  list: { layOut: layOutPair },
   presentation: { layOut: layOutPresentation, needsFirstFragment: true },
 };
 
-const packAll = (files: readonly OpenFile[]) => files.map(({ header }) => packSource(header));
+const packAll = (files: readonly OpenFile[]) => files.map(({ header, list }) => list ?? packSource(header));
 
-async function layOutPair(files: readonly OpenFile[], { extras }: LayoutRequest, reader: LayoutReader) {
-  return unpackLayout(await parse(LAY_OUT_PAIR, { sources: packAll(files), extras }, reader));
-}
-
-/** A list of segments with extras in its header. */
-function layOutList(files: readonly OpenFile[], { extras = {}, found: { resource } }: LayoutRequest): AnyLayout {
-  const { header = Buffer.alloc(0), size = 0 } = files[0]?.reader.file ?? {};
-  const layout = new LayoutBuilder();
-  layout.addOwn(extendHeader(header, extras, resource.durationSeconds ?? Number.POSITIVE_INFINITY) ?? header);
-  layout.beginMedia();
-  layout.addSamples(0, header.length, size - header.length);
-  return layout.build();
+/** All of a list of segments, or of two files or more. */
+async function layOutPair(files: readonly OpenFile[], { extras, found }: LayoutRequest, reader: LayoutReader) {
+  const { recordedAtMs } = found.tracks[0].window ?? {};
+  const input = { sources: packAll(files), extras: { ...extras, recordedAtMs } };
+  return unpackLayout(await parse(LAY_OUT_PAIR, input, reader));
 }
 
 async function layOutPresentation(files: readonly OpenFile[], { only }: LayoutRequest, reader: LayoutReader) {

@@ -3,11 +3,12 @@ import { createSlices } from '@reelay/concurrency';
 import { checkedPage, oggHeaderBytes } from '@reelay/seekable-media/ogg';
 import { type Extent, type Layout, placesSpan, type SourceIndex } from '@reelay/seekable-media/virtual-mp4';
 import { nameOf } from '@reelay/source/names';
-import type { PlacesInMemory } from '@reelay/source/placed-file';
+import type { FragmentSource } from '@reelay/source/placed-file';
+import { copiedFragments, type FragmentReader, madeFragments, readPlacesOf } from '@reelay/source/places';
+import { parse } from '../../../core/parsing/index.ts';
 import type { ByteReader } from '../byte-reader.ts';
 import { type ComputedExtents, createComputedExtents, type SharedFile } from '../computed-extents.ts';
 import { fileFragments } from './file-fragments.ts';
-import { copiedFragments, type FragmentReader, madeFragments, readPlacesOf } from './places.ts';
 
 const HIGH_WATER_MARK_BYTES = 64 * 1024;
 /** Own bytes are copied in pieces of this size: the reader of the stream owns its chunks. */
@@ -43,8 +44,8 @@ interface LayoutStreamOptions {
 
 /** How a layout of places is read besides. */
 interface PlacedStreamOptions extends LayoutStreamOptions {
-  /** By source: what is behind the header of one that is made here. @default none is */
-  readonly made?: readonly (PlacesInMemory | undefined)[];
+  /** By source: its fragments, if it is a list of segments. @default all are files */
+  readonly lists?: readonly (FragmentSource | undefined)[];
   /** Where fragments of files are kept, and by what name. @default for this stream only */
   readonly extents?: ComputedExtents;
   readonly shared?: SharedFile;
@@ -52,20 +53,19 @@ interface PlacedStreamOptions extends LayoutStreamOptions {
 
 /** The bytes of a range of a layout. @throws what reading the sources throws */
 export function readLayoutBytes(options: PlacedStreamOptions): Readable {
-  const { layout, openSource, client, made = [], extents = createComputedExtents() } = options;
+  const { layout, openSource, client = '', lists = [], extents = createComputedExtents() } = options;
   if (layout.placeTracks.length === 0) return new LayoutStream(options);
   const openFile = async (source: SourceIndex) => (await openSource(source, { first: 0, last: 0 })).file;
   const { shared = extents.share(nameOf([], 'layout of one stream'), openFile) } = options;
-  const isLeadMade = made[0] !== undefined;
   const open = (signal: AbortSignal, lastPlace: number) =>
     Array.from({ length: layout.sourceCount }, (_, source): FragmentReader => {
-      const places = made[source];
-      if (places) return isLeadMade ? madeFragments(places, signal) : copiedFragments(places, signal);
+      const list = lists[source];
+      if (list) return lists[0] ? madeFragments(list, signal) : copiedFragments(list, signal);
       const parsing = { client, signal };
       const openAt = (span: SourceSpan) => openSource(source, span);
       return fileFragments({ layout, source, lastPlace, shared, extents, parsing, open: openAt });
     });
-  return readPlacesOf({ ...options, client, open });
+  return readPlacesOf({ ...options, parse, client, open });
 }
 
 /** The first read of a source for a range of a layout; undefined when the range needs none of its bytes. */

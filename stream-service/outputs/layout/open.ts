@@ -18,10 +18,10 @@ import {
   unread,
 } from '../representation.ts';
 import { partOf, refusal, writers } from '../writers.ts';
+import { isPlaceKept } from './file-fragments.ts';
 import { OtherCodec } from './lay-out-part.ts';
 import { type LayoutCaches, trackOf } from './layout-caches.ts';
 import { findFirstRead, readLayoutBytes } from './layout-stream.ts';
-import { isPlaceKept } from './places.ts';
 import { type FilePlan, nameClip, WHOLE } from './plan.ts';
 import { NoSuchFile, openPlaylist, type PresentationPlan, unsupported } from './presentation.ts';
 import type { KnownLayout, LayoutRequest } from './read-layout.ts';
@@ -175,25 +175,25 @@ async function openSources(
   const shared = extents.share(known.name, (index) => openSame(index, { first: 0, last: 0 }));
   const isBeyond = firstByte >= layout.size;
   const extent = isBeyond ? undefined : layout.extentAt(firstByte);
-  const isMade = (index: SourceIndex) => layout.placeTracks.length > 0 && Boolean(found.tracks[index]?.file);
+  const isList = (index: SourceIndex) => layout.placeTracks.length > 0 && Boolean(found.tracks[index]?.file);
   // What is in the cache has been read from the files of the layout.
-  const isCached = extent?.kind === 'place' && isPlaceKept(layout, extent.sourceOffset, { shared, extents, isMade });
+  const isCached = extent?.kind === 'place' && isPlaceKept(extent.sourceOffset, { layout, shared, extents, isList });
   const isFirst = (index: SourceIndex) =>
     extent !== undefined &&
     !isCached &&
     (extent.kind === 'place' || (extent.kind !== 'own' && extent.source === index));
   const fits = await Promise.all(
     found.tracks.map(async (track, index) => {
-      if (!isFirst(index) && !isProbed(track) && !isMade(index)) return true;
+      if (!isFirst(index) && !isProbed(track) && !isList(index)) return true;
       const span = isBeyond ? undefined : findFirstRead(layout, index, needed);
-      if (!isFirst(index) && !span && !isMade(index)) return true;
+      if (!isFirst(index) && !span && !isList(index)) return true;
       return known.fits(index, await open(index, span ?? { first: 0 }));
     }),
   );
   if (fits.includes(false)) return undefined;
-  const made = await Promise.all(
-    found.tracks.map(async (_, index) => (isMade(index) ? (await openSame(index, { first: 0 })).places : undefined)),
+  const lists = await Promise.all(
+    found.tracks.map(async (_, index) => (isList(index) ? (await openSame(index, { first: 0 })).fragments : undefined)),
   );
   return (first, last = layout.size - 1) =>
-    readLayoutBytes({ layout, first, last, client, openSource: openFitting, made, extents, shared });
+    readLayoutBytes({ layout, first, last, client, openSource: openFitting, lists, extents, shared });
 }

@@ -14,7 +14,7 @@ import pLimit from 'p-limit';
 import { type Selection, writeSelection } from '../../../core/api/index.ts';
 import { recordingText } from '../../../core/conversions/index.ts';
 import { NotFound, UnsupportedRendition } from '../../../core/errors/index.ts';
-import type { KeyedRendition, Track } from '../../../core/state/index.ts';
+import type { KeyedRendition } from '../../../core/state/index.ts';
 import { isMp4File, versionOf } from '../../source/index.ts';
 import { inMemory, type Opening, type Representation } from '../representation.ts';
 import type { LayoutCaches } from './layout-caches.ts';
@@ -115,9 +115,6 @@ export function planPresentation(
   };
 }
 
-/** Whether it is a list, of which is known as which file it is read. */
-const isKnownList = ({ file }: Track): boolean => Boolean(file && !Number.isNaN(file.originSeconds));
-
 /** The streams of a rendition that are files of MP4, the first one of which has the video, if there is one. */
 function streamsOf({ found, folder = '' }: PresentedHeight): readonly PlannedStream[] {
   const { key, resource, rendition, tracks, sounds = [] } = found;
@@ -128,12 +125,10 @@ function streamsOf({ found, folder = '' }: PresentedHeight): readonly PlannedStr
     const isVideo = index === 0 && first.video !== null;
     const only = tracks.length === 1 ? undefined : isVideo ? 'vide' : 'soun';
     const name = isVideo ? (only || !first.audio ? 'video' : 'both') : index > 1 ? `audio-${index}` : 'audio';
-    // On its own clock, as all files of a presentation.
-    const timed: Track = isKnownList(track) ? { ...track, file: { ...track.file, originSeconds: 0 } } : track;
     const streamOf = (kind: PlannedStream['only'], file: string, sound?: SoundName): PlannedStream => ({
       of: 'presentation',
-      id: nameOf([versionOf(resource, timed)], 'hls', kind),
-      found: { key, resource, rendition, tracks: [timed] },
+      id: nameOf([versionOf(resource, track)], 'hls', kind),
+      found: { key, resource, rendition, tracks: [track] },
       only: kind,
       path: folder + file,
       sound,

@@ -3,14 +3,16 @@ import { box, indexMovie, UnsupportedMp4 } from '@reelay/seekable-media/isobmff'
 import type { ClipLayout } from '@reelay/seekable-media/mp4-clip';
 import type { HlsLayout } from '@reelay/seekable-media/mp4-hls';
 import {
+  type FileHeaders,
   LAYOUT_VERSION,
   type Layout,
   type LayoutExtras,
-  type LayoutSource,
+  type PackedList,
   type SourceIndex,
 } from '@reelay/seekable-media/virtual-mp4';
 import type { FileSource, Source } from '@reelay/source';
 import { type Name, nameOf } from '@reelay/source/names';
+import type { FragmentSource } from '@reelay/source/placed-file';
 import type { KeyedRendition } from '../../../core/state/index.ts';
 import { versionOf } from '../../source/index.ts';
 import { ByteReader, type SizedFile } from '../byte-reader.ts';
@@ -49,7 +51,9 @@ export type OpenTrack = (source: SourceIndex, signal: AbortSignal) => Promise<So
 export interface OpenFile {
   /** Behind the headers. */
   readonly reader: ByteReader;
-  readonly header: LayoutSource;
+  readonly header: FileHeaders;
+  /** What a list of segments is by its table, in place of the headers of its file. Absent: they were read. */
+  readonly list?: PackedList | undefined;
 }
 
 /** For whom a layout is made, and until when. */
@@ -66,10 +70,10 @@ export interface LayoutMaking {
    * @throws UnsupportedMp4 when they have no layout
    */
   layOut(files: readonly OpenFile[], request: LayoutRequest, reader: LayoutReader): AnyLayout | Promise<AnyLayout>;
-  /** Besides the headers, the first fragment of each file is read. @default only where a header may be wrong */
+  /** Besides the index, the first fragment of a list is read. @default false */
   readonly needsFirstFragment?: boolean;
-  /** @default true */
-  readonly needsHeaders?: boolean;
+  /** Whose headers are read. @default those of files; of lists, the tables */
+  readonly headers?: 'all' | 'none';
 }
 
 /** Limits requests whose headers need much memory while a layout is made, up to 64 MB each: one of a client. */
@@ -79,7 +83,7 @@ const LARGE_HEADERS = createSemaphore({ permits: 2, maxPerClient: 1 });
 const MANY_FILES = createSemaphore({ permits: 4, maxPerClient: 1 });
 const PAIR = 2;
 
-const NO_HEADER: LayoutSource = { movie: indexMovie(box('moov')), moovOffset: 0, fileBytes: 0 };
+const NO_HEADER: FileHeaders = { movie: indexMovie(box('moov')), moovOffset: 0, fileBytes: 0 };
 
 export interface ReadLayoutOptions extends LayoutReader {
   readonly open: OpenTrack;
@@ -93,7 +97,7 @@ export interface ReadLayoutOptions extends LayoutReader {
  */
 export async function readLayout(
   request: LayoutRequest,
-  { layOut, needsFirstFragment, needsHeaders = true }: LayoutMaking,
+  { layOut, needsFirstFragment, headers }: LayoutMaking,
   { client = '', signal, open, keep }: ReadLayoutOptions,
 ): Promise<KnownLayout> {
   const { tracks } = request.found;
@@ -109,8 +113,13 @@ export async function readLayout(
     const reader = new ByteReader(requireSizedFile(await open(index, either)));
     readers[index] = reader;
     if (either.aborted) reader.destroy();
-    const reading = { client, signal: either, beforeRead, needsFirstFragment, isReadOn: keep !== undefined };
-    return { reader, header: needsHeaders ? await readLayoutSource(reader, reading) : NO_HEADER };
+    const { fragments } = reader.file;
+    if (headers === undefined && fragments) {
+      const firstSamples = needsFirstFragment ? await readFirstSamples(fragments, either) : undefined;
+      return { reader, header: NO_HEADER, list: { ...fragments.index, firstSamples } };
+    }
+    const reading = { client, signal: either, beforeRead, isReadOn: keep !== undefined };
+    return { reader, header: headers === 'none' ? NO_HEADER : await readLayoutSource(reader, reading) };
   };
   let permit: ReturnType<typeof LARGE_HEADERS.acquire> | undefined;
   let headerBytes = 0;
@@ -140,6 +149,13 @@ export async function readLayout(
     ended.abort(new Error('The headers have been read'));
     for (const each of [permit, many]) each?.then(({ release }) => release()).catch(() => undefined);
   }
+}
+
+/** Of the first track of a list. */
+async function readFirstSamples(fragments: FragmentSource, signal: AbortSignal): Promise<Float64Array | undefined> {
+  const { place, release } = await fragments.take(0, signal);
+  release();
+  return place.runs[0]?.samples.slice();
 }
 
 type Entity = Pick<SizedFile, 'size' | 'validator'>;
@@ -185,8 +201,6 @@ const LARGE_MOOV_BYTES = 4 * 1024 * 1024;
 export interface HeaderReader extends LayoutReader {
   /** Awaited before a header of so many bytes is read. */
   readonly beforeRead?: (bytes: number) => Promise<void>;
-  /** As in `LayoutMaking`. */
-  readonly needsFirstFragment?: boolean | undefined;
   /** What follows the header will be read. @default it is not requested */
   readonly isReadOn?: boolean;
 }
@@ -197,13 +211,12 @@ export interface HeaderReader extends LayoutReader {
  */
 export async function readLayoutSource(
   reader: ByteReader,
-  { client, signal, beforeRead, needsFirstFragment = false, isReadOn = false }: HeaderReader,
-): Promise<LayoutSource> {
+  { client, signal, beforeRead, isReadOn = false }: HeaderReader,
+): Promise<FileHeaders> {
   const { file, size } = reader;
-  // One that is made here is exact, and what follows it costs a request.
-  const { length: ownBytes = 0 } = file.header ?? {};
+  const { headerBytes = 0 } = file;
   reader.readEnd = (position) => {
-    if (position < ownBytes) return ownBytes;
+    if (position < headerBytes) return headerBytes;
     return isReadOn && position === 0 ? size : position + HEADER_READ_BYTES;
   };
   const { moov, start, end } = await readFileHeader(reader, {
@@ -213,11 +226,7 @@ export async function readLayoutSource(
   const movie = indexMovie(moov);
   const isFragmented = movie.children.some(({ type }) => type === 'mvex');
   const fragments = isFragmented
-    ? await collectFragments(
-        reader,
-        { index: movie, end },
-        { client, signal, isExact: ownBytes > 0 && !needsFirstFragment },
-      )
+    ? await collectFragments(reader, { index: movie, end }, { client, signal, isExact: headerBytes > 0 })
     : undefined;
   const { firstMoof } = fragments ?? {};
   // It is a part of the media.

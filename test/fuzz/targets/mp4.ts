@@ -7,7 +7,6 @@ import {
   parseRandomAccess,
   parseSegmentIndex,
   patchHeaderDuration,
-  placeParts,
   shiftFragment,
   UnsupportedMp4,
 } from '@reelay/seekable-media/isobmff';
@@ -19,7 +18,6 @@ import {
   placeRequest,
   recognizeFormat,
   segmentFormat,
-  startSecondsOf,
 } from '@reelay/seekable-media/segment-file';
 import { readWebmFile } from '@reelay/seekable-media/webm';
 import { UpstreamError } from '../../../core/errors/errors.ts';
@@ -152,9 +150,9 @@ export const mp4: FuzzTargets = {
       if ('neededBytes' in facts) return check(facts.neededBytes > input.length, 'Needs what is there');
       const listed = { facts, segmentBytes: input.length, seconds: 2, gapSeconds: 0, isDiscontinuity: false };
       const table = createTable(format, [listed]);
-      const made = makePlace(placeRequest(table, startSecondsOf(table), { index: 0, segment: [input] }));
-      const place = Buffer.concat([...placeParts(made)]);
-      check(place.length === table.places[0]?.bytes, 'A place of another size');
+      const bytes = table.places[0]?.bytes ?? 0;
+      const place = seeds.fragmentOf(makePlace(placeRequest(table, 0, [input])), bytes);
+      check(place.length === bytes, 'A place of another size');
     },
     errors: [UnsupportedMp4],
     seeds: [
@@ -189,7 +187,7 @@ export const mp4: FuzzTargets = {
       const [, listed] = createWebmTable(read).places;
       check(listed !== undefined, 'The seed has several cues');
       const table = { ...createWebmTable(read), places: [listed] };
-      const place = Buffer.concat([...placeParts(makePlace(placeRequest(table, 0, { index: 0, segment: [input] })))]);
+      const place = seeds.fragmentOf(makePlace(placeRequest(table, 0, [input])), listed.bytes);
       check(place.length === listed.bytes, 'A place of another size');
     },
     errors: [UnsupportedMp4],

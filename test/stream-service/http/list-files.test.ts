@@ -235,8 +235,8 @@ describe('a complete list of fragmented MP4', () => {
 
   it('waits for the memory of its places, which a stream that nobody reads gives back when it ends', async () => {
     const source = await openFile({ totalPlaceBytes: 1000 });
-    const { size = 0, header } = source;
-    const held = source.read(header?.length ?? 0);
+    const { size = 0, headerBytes } = source;
+    const held = source.read(headerBytes ?? 0);
     await once(held, 'readable');
     site.requests.length = 0;
     const waiting = source.read(size - 100);

@@ -202,7 +202,7 @@ describe('planOutput', () => {
     ['HLS', QUERIES.mp3, 'encode'],
     ['HLS', { ...QUERIES.wav, clip: CLIP }, 'encode'],
   ])('decides what is sent of %s (%j) once its files are known', (name, query, decision) => {
-    const files = new Map(shapeOf(name).tracks.map(({ formatId }) => [formatId, { originSeconds: 0 }]));
+    const files = new Map(shapeOf(name).tracks.map(({ formatId }) => [formatId, {}]));
     expect(decide(shapeOf(name), query, new Map())).toBe('list');
     expect(decide(shapeOf(name), query, files)).toBe(decision);
   });
@@ -342,7 +342,7 @@ describe('planOutput with another language', () => {
   it('numbers the languages of a presentation in the same way while the list of one fails', () => {
     const lists = ['en', 'de', 'fr'].map((language): Dub => ({ language, track: { delivery: 'hls' } }));
     const of = findIn(itemOf(lists, videoTrack({ delivery: 'hls' })), 0);
-    const known = new Map(of.resource.tracks.map(({ formatId }) => [formatId, { originSeconds: 1 }] as const));
+    const known = new Map(of.resource.tracks.map(({ formatId }) => [formatId, {}] as const));
     const plan = (file: string, files: ListFiles) => planOutput(of, { route: 'Hls', file }, files) as PresentationPlan;
     const failing = new Map([...known, ['de', null] as const]);
     const paths = [known, failing].map((files) =>

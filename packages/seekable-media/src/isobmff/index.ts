@@ -57,7 +57,6 @@ export {
   type PackedRun,
   packPlace,
   packSamples,
-  placeParts,
   recycle,
   runParts,
   unpackSamples,

@@ -1,9 +1,8 @@
 import { UnsupportedMp4 } from './boxes.ts';
-import { framePlace, LENGTH_BYTES, type PlaceFrame, type PlaceRun, type PlaceSample } from './place.ts';
+import { LENGTH_BYTES, type PlaceRun, type PlaceSample } from './place.ts';
 
-/** A place whose samples stay in the memory that they were read into. It is cloned fast. */
+/** The samples of a segment, which stay in the memory that they were read into. It is cloned fast. */
 export interface PackedPlace {
-  readonly frame: PlaceFrame;
   readonly runs: readonly PackedRun[];
   /** What `PackedRun.memory` counts. The first one is that of the segment. */
   readonly memory: readonly Buffer[];
@@ -23,15 +22,10 @@ export interface PackedRun extends Omit<PlaceRun, 'samples' | 'data'> {
 const FIELDS = 4;
 
 /**
- * A place of so many bytes.
  * @param segment the memory of the samples: those that lie elsewhere are copied, because that may be used again
- * @throws as `framePlace`, and when the data has another size than its samples
+ * @throws UnsupportedMp4 when the data has another size than its samples
  */
-export function packPlace(
-  bytes: number,
-  sequence: number,
-  { runs, segment }: { readonly runs: readonly PlaceRun[]; readonly segment: Buffer },
-): PackedPlace {
+export function packPlace(runs: readonly PlaceRun[], segment: Buffer): PackedPlace {
   const memory = [segment];
   const packed = runs.map(({ samples, data, ...run }): PackedRun => {
     const isHere = data.every((piece) => isWithin(segment, piece));
@@ -48,7 +42,7 @@ export function packPlace(
       throw new UnsupportedMp4('Samples of another size');
     return { ...run, samples: packSamples(samples), memory: isHere ? 0 : memory.push(own) - 1, pieces };
   });
-  return { frame: framePlace(bytes, sequence, runs), runs: packed, memory };
+  return { runs: packed, memory };
 }
 
 const isWithin = (whole: Buffer, { buffer, byteOffset, length }: Buffer): boolean =>
@@ -77,13 +71,6 @@ export const unpackSamples = ({ samples }: Pick<PackedRun, 'samples'>): readonly
 export const weighPlace = ({ memory, runs }: PackedPlace): number =>
   memory.reduce((sum, { buffer }) => sum + buffer.byteLength, 0) +
   runs.reduce((sum, { samples, pieces }) => sum + samples.byteLength + pieces.byteLength, 0);
-
-/** All bytes of a place in order, as they lie in memory. */
-export function* placeParts(place: PackedPlace): Generator<Buffer> {
-  yield place.frame.head;
-  for (const run of place.runs) yield* runParts(place, run);
-  yield place.frame.tail;
-}
 
 /** The bytes of a run in order, as they lie in memory, with the lengths of its units. @param end before it, the last one */
 export function* runParts(

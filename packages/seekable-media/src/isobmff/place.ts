@@ -48,11 +48,12 @@ export interface PlaceFrame {
 
 /**
  * The frame of a fragment of exactly so many bytes: `moof`, `mdat`, and `free` for the rest. Each track has one `traf` with one `trun`:
- * of several ones, libavformat loses samples when it seeks back. Tracks without samples are left out.
+ * of several ones, libavformat loses samples when it seeks back. Tracks without samples are left out; without any, it is a `free` box.
  * @throws UnsupportedMp4 when the samples need more bytes
  */
 export function framePlace(bytes: number, sequence: number, runs: readonly Omit<PlaceRun, 'data'>[]): PlaceFrame {
   const present = runs.filter(({ samples }) => samples.length > 0);
+  if (present.length === 0) return { head: boxHeader('free', bytes), tail: Buffer.alloc(bytes - BOX_HEADER_BYTES) };
   const mfhd = fullBox('mfhd', 0, 0, u32(sequence));
   const trafs = present.map(writeTrackFragment);
   let end = trafs.reduce((sum, { traf }) => sum + traf.length, BOX_HEADER_BYTES + mfhd.length + BOX_HEADER_BYTES);

@@ -10,13 +10,13 @@ import {
 } from '../isobmff/index.ts';
 import type { ClipTimes, Span } from '../skipping/index.ts';
 import {
+  type FileHeaders,
   type FragmentEntry,
   type FragmentIndex,
-  type LayoutSource,
-  type PackedSource,
+  type PackedHeaders,
   type SourceIndex,
   timeFragments,
-  unpackSource,
+  unpackHeaders,
 } from '../virtual-mp4/index.ts';
 import { audioFiles } from './audio-files.ts';
 import { type ClipOptions, layOutClip } from './clip-layout.ts';
@@ -38,7 +38,7 @@ export type TrackKind = 'vide' | 'soun';
  * The first track of each kind that a file has.
  * @throws UnsupportedMp4 when it has none of them, or one that is not supported
  */
-export function parseFileTracks({ movie }: LayoutSource, kinds: readonly TrackKind[]): FileTracks {
+export function parseFileTracks({ movie }: FileHeaders, kinds: readonly TrackKind[]): FileTracks {
   const present = listTrackKinds(movie);
   const parse = (kind: TrackKind) =>
     kinds.includes(kind) && present.includes(kind) ? parseTrackHeader(movie, kind) : undefined;
@@ -89,7 +89,7 @@ export function readFragmentSamples(
 
 /** A file of a clip, in a form that can be cloned fast. */
 export interface ClipSource {
-  readonly header: PackedSource;
+  readonly header: PackedHeaders;
   /** The tracks to take from it. */
   readonly kinds: readonly TrackKind[];
   /** The fragments that may have samples of the clip. Absent: the file is not fragmented. */
@@ -139,7 +139,7 @@ export function layOutClipSources(
 /** The tracks of a file with their samples. @throws UnsupportedMp4 */
 function parseClipTracks({ header, kinds, fragments: packed }: ClipSource, source: SourceIndex) {
   const file = { source, fileBytes: header.fileBytes };
-  const { video, audio } = parseFileTracks(unpackSource(header), kinds);
+  const { video, audio } = parseFileTracks(unpackHeaders(header), kinds);
   const fragments = packed && unpackFragments(packed);
   const readSamples = (track: TrackHeader) =>
     fragments ? readFragmentSamples(track, file, fragments) : readTableSamples(track, file);

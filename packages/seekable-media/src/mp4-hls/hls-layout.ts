@@ -1,11 +1,11 @@
-import { displaySize, parseFragmentSamples, parseSampleTable, type TrackHeader } from '../isobmff/index.ts';
 import {
-  type Layout,
-  type LayoutSource,
-  layOutTracks,
-  requireFirstMoof,
-  type SoundName,
-} from '../virtual-mp4/index.ts';
+  displaySize,
+  parseFragmentSamples,
+  parseSampleTable,
+  type TrackHeader,
+  unpackSamples,
+} from '../isobmff/index.ts';
+import { isList, type Layout, type LayoutSource, layOutTracks, type SoundName } from '../virtual-mp4/index.ts';
 import { channelCount, codecString } from './codec-string.ts';
 import { areIndependent, groupFragments, type Segment } from './segments.ts';
 
@@ -53,7 +53,7 @@ const SEGMENT_BYTES = 100;
  * @throws UnsupportedMp4 when its fragments are not known from its headers, and Error when it is truncated
  */
 export function layOutHls(source: LayoutSource, wanted: readonly ('vide' | 'soun')[]): HlsLayout {
-  const kinds = source.fragments ? wanted : wanted.slice(0, 1);
+  const kinds = isList(source) || source.fragments ? wanted : wanted.slice(0, 1);
   const { layout, places, timescale, headerBytes, headers } = layOutTracks(source, kinds);
   const traits = kinds.map((kind, index) => traitsOf(headers[index] as TrackHeader, kind, source));
   return {
@@ -84,22 +84,26 @@ function traitsOf(header: TrackHeader, kind: 'vide' | 'soun', source: LayoutSour
 const hasChannels = (codec = '') => !/^e?[ac]-3/.test(codec);
 
 /** Frames per second of the start of the table, or of the first fragment. */
-function frameRate(header: TrackHeader, { fragments }: LayoutSource): number | undefined {
-  const { timescale, fragmentDefaults } = header;
-  let [count, units] = [0, 0];
-  if (fragments && fragmentDefaults) {
-    const moof = requireFirstMoof(fragments.firstMoof);
-    const samples = [...parseFragmentSamples(moof, header.id, fragmentDefaults).take(MAX_MEASURED_FRAMES)];
-    // What is decoded before the first one is shown may follow each other faster.
-    const measured = samples.slice(samples.length > 2 * MAX_REORDERED_FRAMES ? MAX_REORDERED_FRAMES : 0);
-    count = measured.length;
-    units = measured.reduce((sum, { duration }) => sum + duration, 0);
-  } else {
-    const sample = parseSampleTable(header.sampleTable).cursor();
-    while (count < MAX_MEASURED_FRAMES && sample.next()) {
-      count += 1;
-      units += sample.duration;
-    }
+function frameRate(header: TrackHeader, source: LayoutSource): number | undefined {
+  const samples = firstSamples(header, source);
+  const units = samples.reduce((sum, { duration }) => sum + duration, 0);
+  return units > 0 ? (samples.length * header.timescale) / units : undefined;
+}
+
+function firstSamples(header: TrackHeader, source: LayoutSource): readonly { readonly duration: number }[] {
+  const { id, fragmentDefaults, sampleTable } = header;
+  if (!isList(source) && !source.fragments) {
+    const sample = parseSampleTable(sampleTable).cursor();
+    const samples = [];
+    while (samples.length < MAX_MEASURED_FRAMES && sample.next()) samples.push({ duration: sample.duration });
+    return samples;
   }
-  return count > 0 && units > 0 ? (count * timescale) / units : undefined;
+  const moof = isList(source) ? undefined : source.fragments?.firstMoof;
+  const samples = isList(source)
+    ? unpackSamples({ samples: source.firstSamples ?? new Float64Array() }).slice(0, MAX_MEASURED_FRAMES)
+    : moof && fragmentDefaults
+      ? [...parseFragmentSamples(moof, id, fragmentDefaults).take(MAX_MEASURED_FRAMES)]
+      : [];
+  // What is decoded before the first one is shown may follow each other faster.
+  return samples.slice(samples.length > 2 * MAX_REORDERED_FRAMES ? MAX_REORDERED_FRAMES : 0);
 }

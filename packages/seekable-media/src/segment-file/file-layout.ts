@@ -1,103 +1,18 @@
 import {
   allocateSegment,
-  BOX_HEADER_BYTES,
-  boxHeader,
-  DATA_INFORMATION,
-  FRAGMENTED_FILE_TYPE,
-  fullBox,
-  integers,
   measurePlace,
   moveRun,
-  type OutputTrack,
   type PackedPlace,
   type PlaceRun,
   packPlace,
-  patchCreationTime,
-  type TrackHeader,
   UnsupportedMp4,
-  u32,
-  u64,
-  writeFragmentedMovie,
 } from '../isobmff/index.ts';
 import { type SegmentFormatName, segmentFormat } from './formats.ts';
 import { type Encoding, isHardlyLate, type SegmentTrackKind, TooManyPieces } from './segment-format.ts';
 import { differenceOf, entriesOf, kindsOf, needsSets, type SegmentTable, type TablePlace } from './segment-table.ts';
 
-/** A file as its table lays it out. */
-export interface FileLayout {
-  /** `ftyp`, `moov` and `sidx`. */
-  readonly header: Buffer;
-  /** Where each place begins, and the size of the file. */
-  readonly offsets: readonly number[];
-}
-
 /** By which the time of a segment may differ from what its first bytes, or its list, had said. */
 const MAX_LATE_SECONDS = 0.25;
-/** Units per second of the duration of the movie. */
-const MOVIE_TIMESCALE = 1000;
-/** `und` in three times five bits. */
-const UNDETERMINED = Buffer.from([0x55, 0xc4, 0, 0]);
-/** `starts_with_SAP` with `SAP_type` 1; of what does not begin with a sync sample, 0. */
-const ACCESS_POINT = 0x9000_0000;
-const MAX_UNITS = 2 ** 32;
-
-/**
- * One MP4 of all segments. Its time 0 is `originSeconds` on the clock of the segments, so that the files of a pair fit each other.
- * libavformat up to 5.1 looks for any track in the one `sidx` without converting times: all tracks have its time scale, and
- * its times are those of decoding.
- * @param recordedAtMs epoch milliseconds. Absent: unknown
- * @throws UnsupportedMp4 when times do not fit an index
- */
-export function layOutFile(table: SegmentTable, originSeconds: number, recordedAtMs?: number): FileLayout {
-  const { places, timescale, endTime } = table;
-  const origin = originOf(table, originSeconds);
-  const durationSeconds = Math.max(0, endTime - origin) / timescale;
-  const tracks = kindsOf(table).map((kind): OutputTrack => ({ header: headerOf(table, kind), durationSeconds }));
-  const times = [...places.map(({ time }) => Math.max(time, origin)), endTime];
-  const entries = places.flatMap(({ bytes, startsWithSync }, index) => [
-    bytes,
-    Math.max(0, (times[index + 1] ?? 0) - (times[index] ?? 0)),
-    startsWithSync ? ACCESS_POINT : 0,
-  ]);
-  if (entries.some((field) => field >= MAX_UNITS)) throw new UnsupportedMp4('A segment is too long for an index');
-  const startTime = (times[0] ?? origin) - origin;
-  const index = [u32(1, timescale), u64(startTime), u64(0), u32(places.length), integers(entries)];
-  const movie = Buffer.concat([FRAGMENTED_FILE_TYPE, writeFragmentedMovie(tracks)]);
-  const dated = recordedAtMs === undefined ? movie : patchCreationTime(movie, recordedAtMs);
-  const header = Buffer.concat([dated, fullBox('sidx', 1, 0, ...index)]);
-  const offsets = [header.length];
-  for (const { bytes } of places) offsets.push((offsets.at(-1) ?? 0) + bytes);
-  return { header, offsets };
-}
-
-/** When the first sample of a file of its own is shown or heard. */
-export const startSecondsOf = ({ startTime, timescale }: SegmentTable): number => startTime / timescale;
-
-const originOf = ({ timescale }: SegmentTable, originSeconds: number) => Math.round(originSeconds * timescale);
-
-function headerOf(table: SegmentTable, kind: SegmentTrackKind): TrackHeader {
-  const entries = entriesOf(table.encodings, kind);
-  const [track] = table.encodings.flatMap(({ tracks }) => tracks.filter((each) => each.kind === kind));
-  const handler = [u32(0), Buffer.from(kind, 'latin1'), Buffer.alloc(13)];
-  const isVideo = kind === 'vide';
-  return {
-    id: 0,
-    movieTimescale: MOVIE_TIMESCALE,
-    timescale: table.timescale,
-    durationSeconds: undefined,
-    presentation: track?.presentation ?? Buffer.alloc(60),
-    language: UNDETERMINED,
-    edits: [],
-    media: [fullBox('hdlr', 0, 0, ...handler)],
-    mediaInformation: [
-      isVideo ? fullBox('vmhd', 0, 1, Buffer.alloc(8)) : fullBox('smhd', 0, 0, Buffer.alloc(4)),
-      DATA_INFORMATION,
-    ],
-    sampleDescriptions: fullBox('stsd', 0, 0, u32(entries.length), ...entries),
-    sampleTable: Buffer.alloc(0),
-    fragmentDefaults: undefined,
-  };
-}
 
 /** What one place is made of, in a form that can be cloned. */
 export interface PlaceRequest {
@@ -108,15 +23,14 @@ export interface PlaceRequest {
   /** The tracks of the file, the main one first, each with the index of the sample description that the encoding has there. */
   readonly tracks: readonly { readonly kind: SegmentTrackKind; readonly description: number }[];
   readonly timescale: number;
-  /** Units: when the main track begins in the file. */
+  /** Units: when the main track begins, after the first sample of the list is shown or heard. */
   readonly time: number;
+  /** That its samples take at most. */
   readonly bytes: number;
   /** Units: when the main track has to begin in the segment, exactly in a format with the times of its file. Absent: at any time. */
   readonly sourceTime: number | undefined;
-  /** Units: when the next place begins in the file, on another clock. Absent: on the same one, or there is none. */
+  /** Units: when the next place begins, on another clock. Absent: on the same one, or there is none. */
   readonly endTime: number | undefined;
-  /** From 1. */
-  readonly sequence: number;
   /** Decrypted, in parts of any size. */
   readonly segment: readonly Buffer[];
 }
@@ -131,25 +45,19 @@ function join(parts: readonly Buffer[]): Buffer {
 }
 
 /** @param index of the place */
-export function placeRequest(
-  table: SegmentTable,
-  originSeconds: number,
-  { index, segment }: { readonly index: number; readonly segment: readonly Buffer[] },
-): PlaceRequest {
+export function placeRequest(table: SegmentTable, index: number, segment: readonly Buffer[]): PlaceRequest {
   const place = table.places[index];
   const encoding = place && table.encodings[place.encoding];
   if (!encoding) throw new RangeError(`No place ${index}`);
-  const { format, timescale, encodings } = table;
+  const { format, timescale, encodings, startTime } = table;
   const tracks = kindsOf(table).map((kind) => {
     const { sampleEntry } = encoding.tracks.find((track) => track.kind === kind) ?? {};
     const entries = entriesOf(encodings, kind);
     return { kind, description: sampleEntry ? entries.findIndex((entry) => entry.equals(sampleEntry)) + 1 : 1 };
   });
-  const origin = originOf(table, originSeconds);
-  const time = place.time - origin;
   const next = table.places[index + 1];
   const lateness = ({ time, clock = Number.NaN }: TablePlace) => time - clock;
-  const endTime = next && Math.abs(lateness(next) - lateness(place)) > 0 ? next.time - origin : undefined;
+  const endTime = next && Math.abs(lateness(next) - lateness(place)) > 0 ? next.time - startTime : undefined;
   const sourceTime = segmentFormat(format).hasFileTimes ? place.time : place.clock;
   return {
     format,
@@ -157,11 +65,10 @@ export function placeRequest(
     hasSets: needsSets(encodings),
     tracks,
     timescale,
-    time,
+    time: place.time - startTime,
     sourceTime,
     bytes: place.bytes,
     endTime,
-    sequence: index + 1,
     segment,
   };
 }
@@ -172,24 +79,19 @@ interface SteppedRun extends PlaceRun {
 }
 
 /**
- * A place with the samples of a segment.
+ * The samples of a segment at their times in the file.
  * @param maxPieces as in `SegmentFormat.read`
  * @throws UnsupportedMp4 when the segment is not what its first bytes had said, or needs more bytes; TooManyPieces
  */
 export function makePlace(request: PlaceRequest, maxPieces?: number): PackedPlace {
-  const { format, encoding, hasSets, tracks, timescale, time, sourceTime, endTime, bytes, sequence, segment } = request;
+  const { format, encoding, hasSets, tracks, timescale, time, sourceTime, endTime, bytes, segment } = request;
   const { read, hasFileTimes, clockSeconds = Number.POSITIVE_INFINITY } = segmentFormat(format);
   const joined = join(segment);
   const runs = read(joined, encoding, maxPieces, hasSets);
   const factors = new Map(encoding.tracks.map((track) => [track.kind, timescale / track.timescale]));
   const factorOf = (kind: SegmentTrackKind) => factors.get(kind) ?? 1;
   const [main] = runs;
-  if (!main && !hasFileTimes)
-    return {
-      frame: { head: boxHeader('free', bytes), tail: Buffer.alloc(bytes - BOX_HEADER_BYTES) },
-      runs: [],
-      memory: [],
-    };
+  if (!main && !hasFileTimes) return { runs: [], memory: [] };
   if (!main) throw new UnsupportedMp4('A segment without samples');
   const shift = time - main.decodeTime * factorOf(main.kind);
   const late = sourceTime === undefined ? 0 : differenceOf(time - shift, sourceTime, clockSeconds * timescale);
@@ -211,7 +113,9 @@ export function makePlace(request: PlaceRequest, maxPieces?: number): PackedPlac
     return [{ ...run, trackId: index + 1, decodeTime, description, samples, step: factor }];
   });
   const timed = beginAtZero(beginTogether(endBefore(placed, endTime, bytes), bytes), bytes);
-  return packPlace(bytes, sequence, { runs: timed, segment: joined });
+  const missing = measurePlace(timed) - bytes;
+  if (missing > 0) throw new UnsupportedMp4(`A segment needs ${missing} more bytes than planned`);
+  return packPlace(timed, joined);
 }
 
 /** Runs of which the main one is decoded before the next place begins, if its times fit this one. */

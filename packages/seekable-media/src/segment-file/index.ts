@@ -1,12 +1,4 @@
-export {
-  type FileLayout,
-  layOutFile,
-  makePlace,
-  makeShortPlace,
-  type PlaceRequest,
-  placeRequest,
-  startSecondsOf,
-} from './file-layout.ts';
+export { makePlace, makeShortPlace, type PlaceRequest, placeRequest } from './file-layout.ts';
 export { FORMAT_NAMES, recognizeFormat, type SegmentFormatName, segmentFormat } from './formats.ts';
 export { packTable, unpackTable } from './pack-table.ts';
 export {
@@ -18,5 +10,14 @@ export {
   type SegmentFacts,
   type SegmentHead,
 } from './segment-format.ts';
-export { audioTable, createTable, type ListedSegment, MAX_PLACES, type SegmentTable } from './segment-table.ts';
+export {
+  audioTable,
+  createTable,
+  entriesOf,
+  kindsOf,
+  type ListedSegment,
+  MAX_PLACES,
+  type SegmentTable,
+  startSecondsOf,
+} from './segment-table.ts';
 export { createWebmTable } from './webm-table.ts';

@@ -165,6 +165,9 @@ export function differenceOf(time: number, before: number, period: number): numb
   return Number.isFinite(period) ? difference - Math.round(Math.round(difference / period) * period) : difference;
 }
 
+/** When the first sample is shown or heard, on the clock of the first segment. */
+export const startSecondsOf = ({ startTime, timescale }: SegmentTable): number => startTime / timescale;
+
 /** The kinds of tracks of a table, the main one first. */
 export const kindsOf = ({ encodings, kinds = ['vide', 'soun'] }: SegmentTable): readonly SegmentTrackKind[] =>
   kinds.filter((kind) => encodings.some(({ tracks }) => tracks.some((track) => track.kind === kind)));

@@ -13,7 +13,14 @@ import {
 } from '../isobmff/index.ts';
 import { type TextTrack, textTables } from '../timed-text/index.ts';
 import { type Layout, LayoutBuilder } from './layout.ts';
-import { type LayoutExtras, type LayoutSource, type SourceIndex, textTracks } from './layout-source.ts';
+import {
+  type FileHeaders,
+  isList,
+  type LayoutExtras,
+  type LayoutSource,
+  type SourceIndex,
+  textTracks,
+} from './layout-source.ts';
 import { nameSounds } from './name-sound.ts';
 import { layOutPlaces } from './placed-layout.ts';
 import {
@@ -40,8 +47,8 @@ const MAX_OWN_TABLE_BYTES = 1024 * 1024;
  * @throws UnsupportedMp4 when the output cannot be known before the media has been read; Error when a file is truncated
  */
 export function createLayout(sources: readonly LayoutSource[], extras: LayoutExtras = {}): Layout {
-  const isFragmented = sources.some(({ fragments }) => fragments);
-  return isFragmented ? layOutPlaces(sources, extras) : layOutSamples(sources, extras);
+  const progressive = sources.filter((source) => !isList(source) && !source.fragments) as readonly FileHeaders[];
+  return progressive.length < sources.length ? layOutPlaces(sources, extras) : layOutSamples(progressive, extras);
 }
 
 interface ProgressiveTrack {
@@ -57,7 +64,7 @@ interface ProgressiveTrack {
  * about one second.
  * @throws UnsupportedMp4, and Error when a file is truncated
  */
-function layOutSamples(sources: readonly LayoutSource[], { tags, sounds, ...extras }: LayoutExtras): Layout {
+function layOutSamples(sources: readonly FileHeaders[], { tags, sounds, ...extras }: LayoutExtras): Layout {
   const tracks = nameSounds(sources.map(parseProgressive), sounds);
   const texts = textTracks(extras, Math.max(...tracks.map(({ durationSeconds }) => durationSeconds)));
   const order = placeText(interleave(tracks), texts, { firstTrack: tracks.length });
@@ -67,7 +74,7 @@ function layOutSamples(sources: readonly LayoutSource[], { tags, sounds, ...extr
   return layout.build();
 }
 
-function parseProgressive({ movie, fileBytes }: LayoutSource, source: SourceIndex): ProgressiveTrack {
+function parseProgressive({ movie, fileBytes }: FileHeaders, source: SourceIndex): ProgressiveTrack {
   const header = parseTrackHeader(movie, source === 0 ? 'vide' : 'soun');
   if (header.fragmentDefaults) throw new UnsupportedMp4('Fragments without an index');
   const { chunks, seconds } = cutChunks(parseSampleTable(header.sampleTable), header.timescale, fileBytes);
@@ -145,7 +152,7 @@ function writeChunkOffsets(header: Buffer, stbls: readonly (readonly IndexedBox[
 }
 
 /** Adds the header to a layout. Large tables are not kept: they are read from their source. */
-function addHeader(layout: LayoutBuilder, { bytes, copies }: MovieHeader, sources: readonly LayoutSource[]) {
+function addHeader(layout: LayoutBuilder, { bytes, copies }: MovieHeader, sources: readonly FileHeaders[]) {
   let at = 0;
   for (const { source, start, table } of copies) {
     const { movie, moovOffset } = sources[source] ?? {};

@@ -8,7 +8,7 @@ import {
   SYNC_SAMPLE_FLAGS,
   UnsupportedMp4,
 } from '../isobmff/index.ts';
-import { type LayoutSource, MAX_FRAGMENTS } from './layout-source.ts';
+import { type FileHeaders, MAX_FRAGMENTS } from './layout-source.ts';
 
 /** `starts_with_SAP` 1, `SAP_type` 1: begins with a sync sample. */
 const SYNC_ACCESS_POINT = 0x9000_0000;
@@ -21,7 +21,7 @@ const MAX_FRAGMENT_BYTES = 16 * 1024 * 1024;
 const MAX_FRAGMENT_FIELDS = 16_384;
 
 /** The samples of a table as fragments. @throws UnsupportedMp4, and Error when the file is truncated */
-export function cutSource(source: LayoutSource, kind: 'vide' | 'soun') {
+export function cutSource(source: FileHeaders, kind: 'vide' | 'soun') {
   const header = parseTrackHeader(source.movie, kind);
   if (header.fragmentDefaults) throw new UnsupportedMp4('Fragments without an index');
   const { timescale } = header;

@@ -10,17 +10,22 @@ export {
   unpackLayout,
 } from './layout.ts';
 export {
+  type FileHeaders,
   type FragmentEntry,
   type FragmentIndex,
+  isList,
   type LayoutExtras,
   type LayoutSource,
+  listKinds,
   MAX_FRAGMENTS,
+  type PackedHeaders,
+  type PackedList,
   type PackedSource,
   packSource,
-  requireFirstMoof,
   type SourceIndex,
   textTracks,
   timeFragments,
+  unpackHeaders,
   unpackSource,
   weighSource,
 } from './layout-source.ts';

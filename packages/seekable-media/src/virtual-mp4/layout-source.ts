@@ -4,9 +4,11 @@ import {
   countRunSamples,
   type IndexedBox,
   indexMovie,
+  listTrackKinds,
   type MovieFragment,
   UnsupportedMp4,
 } from '../isobmff/index.ts';
+import { audioTable, kindsOf, type SegmentTable, unpackTable } from '../segment-file/index.ts';
 import type { Span } from '../skipping/index.ts';
 import { chapterTrack, clipText, type TextTrack, type TimedText, timedText } from '../timed-text/index.ts';
 import type { SoundName } from './name-sound.ts';
@@ -15,7 +17,25 @@ import type { SoundName } from './name-sound.ts';
 export type SourceIndex = number;
 
 /** What a layout needs of a source. */
-export interface LayoutSource {
+export type LayoutSource = FileHeaders | ListTable;
+
+/** A complete list of segments. */
+export interface ListTable {
+  readonly table: SegmentTable;
+  /** Packed, of the video of its first segment, for its frame rate. Absent: not read, or none. */
+  readonly firstSamples?: Float64Array | undefined;
+}
+
+export const isList = (source: LayoutSource): source is ListTable => 'table' in source;
+
+/** The kinds of its tracks, as far as they are read, each once. */
+export const listKinds = (source: LayoutSource): readonly ('vide' | 'soun')[] => {
+  const present = isList(source) ? kindsOf(source.table) : listTrackKinds(source.movie);
+  return (['vide', 'soun'] as const).filter((kind) => present.includes(kind));
+};
+
+/** The headers of a file. */
+export interface FileHeaders {
   /** The index of the content of its `moov`. */
   readonly movie: IndexedBox;
   /** Where that content begins in the file. Undefined: the tables in it cannot be read again. */
@@ -61,11 +81,6 @@ export interface TimedFragment extends FragmentEntry {
 /** Headers of `moof` and `mdat`. */
 const MIN_FRAGMENT_BYTES = 16;
 
-/** @throws TypeError when it has not been read */
-export function requireFirstMoof(firstMoof: MovieFragment | undefined): MovieFragment {
-  if (!firstMoof) throw new TypeError('The first fragment has not been read');
-  return firstMoof;
-}
 /** Fragments of a presentation of 36 hours in pieces of 2 s: also the limit of one `sidx`. */
 export const MAX_FRAGMENTS = 0xffff;
 
@@ -107,6 +122,8 @@ export interface LayoutExtras {
   readonly chapters?: readonly Chapter[];
   /** What the tracks of audio are called, in their order. Absent: as in their sources. */
   readonly sounds?: readonly SoundName[];
+  /** When it was recorded, epoch milliseconds. @default unknown */
+  readonly recordedAtMs?: number | undefined;
 }
 
 /**
@@ -128,7 +145,16 @@ export function textTracks(
 }
 
 /** A source in a form that can be cloned fast. */
-export interface PackedSource extends Pick<LayoutSource, 'moovOffset' | 'fileBytes'> {
+export type PackedSource = PackedHeaders | PackedList;
+
+export interface PackedList extends Pick<ListTable, 'firstSamples'> {
+  /** As `packTable` has made it. */
+  readonly table: Buffer;
+  /** Its audio alone. @default all tracks */
+  readonly isAudioAlone?: boolean | undefined;
+}
+
+export interface PackedHeaders extends Pick<FileHeaders, 'moovOffset' | 'fileBytes'> {
   /** The content of `moov`. */
   readonly moov: Buffer;
   readonly fragments?: PackedFragments;
@@ -143,15 +169,26 @@ interface PackedFragments extends Omit<FragmentIndex, 'entries'> {
 const FIELDS = 5;
 /** Bytes of the tables of a sample, of which a short table may declare millions. */
 const SAMPLE_BYTES = 4;
+/** A segment takes some bytes of a packed table. */
+const TABLE_FACTOR = 8;
 
-export const packSource = ({ movie, moovOffset, fileBytes, fragments }: LayoutSource): PackedSource => ({
+export const packSource = ({ movie, moovOffset, fileBytes, fragments }: FileHeaders): PackedHeaders => ({
   moov: movie.bytes,
   moovOffset,
   fileBytes,
   fragments: fragments && { ...fragments, entries: packEntries(fragments.entries) },
 });
 
-export const unpackSource = ({ moov, moovOffset, fileBytes, fragments }: PackedSource): LayoutSource => ({
+/** @throws UnsupportedMp4 for the audio of a list whose sizes are not known */
+export function unpackSource(packed: PackedSource): LayoutSource {
+  if ('moov' in packed) return unpackHeaders(packed);
+  const table = unpackTable(packed.table);
+  const wanted = packed.isAudioAlone ? audioTable(table) : table;
+  if (!wanted) throw new UnsupportedMp4('Audio of unknown size');
+  return { table: wanted, firstSamples: packed.firstSamples };
+}
+
+export const unpackHeaders = ({ moov, moovOffset, fileBytes, fragments }: PackedHeaders): FileHeaders => ({
   movie: indexMovie(moov),
   moovOffset,
   fileBytes,
@@ -159,10 +196,15 @@ export const unpackSource = ({ moov, moovOffset, fileBytes, fragments }: PackedS
 });
 
 /** Bytes that the work on a source is proportional to. @throws UnsupportedMp4 when the movie has too many boxes */
-export const weighSource = ({ moov, fragments }: PackedSource): number =>
-  moov.length +
-  (fragments ? fragments.entries.byteLength + weighMoof(fragments.firstMoof) : 0) +
-  countDeclaredSamples(indexMovie(moov)) * SAMPLE_BYTES;
+export function weighSource(packed: PackedSource): number {
+  if (!('moov' in packed)) return packed.table.length * TABLE_FACTOR;
+  const { moov, fragments } = packed;
+  return (
+    moov.length +
+    (fragments ? fragments.entries.byteLength + weighMoof(fragments.firstMoof) : 0) +
+    countDeclaredSamples(indexMovie(moov)) * SAMPLE_BYTES
+  );
+}
 
 const weighMoof = (moof: MovieFragment | undefined): number =>
   moof ? moof.bytes.length + countRunSamples(moof.bytes) * SAMPLE_BYTES : 0;

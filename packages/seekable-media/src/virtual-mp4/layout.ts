@@ -4,7 +4,7 @@ import type { SourceIndex } from './layout-source.ts';
 import { type PackedPlaceTrack, placeTrackBytes } from './place-table.ts';
 
 /** A part of the ETag: increased whenever the same sources get another layout. */
-export const LAYOUT_VERSION = 6;
+export const LAYOUT_VERSION = 7;
 
 /** Consecutive bytes of the output that come from one place. Offsets and lengths in bytes. */
 export interface Extent {

@@ -62,7 +62,9 @@ export function planPlaces(sources: readonly [PlaceSource, ...PlaceSource[]], ha
   // units it reads on at another place, and seconds of both are missing.
   const timescale = commonTimescale(sources.map(({ header }) => header.timescale));
   const delaySeconds = hasOwnTimes ? 0 : Math.max(...sources.map(({ hiddenSeconds }) => hiddenSeconds));
-  const shiftOf = ({ hiddenSeconds }: PlaceSource) => (hasOwnTimes ? 0 : delaySeconds - hiddenSeconds);
+  const zeroSeconds = hasOwnTimes ? 0 : firstOf(sources);
+  const shiftOf = ({ hiddenSeconds, clockSeconds = zeroSeconds }: PlaceSource) =>
+    clockSeconds - zeroSeconds + (hasOwnTimes ? 0 : delaySeconds - hiddenSeconds);
   const starts = video.fragments.map(
     ({ time }, index) => time / video.header.timescale + shiftOf(video) - (index === 0 ? 0 : video.leadSeconds),
   );
@@ -103,9 +105,22 @@ export function planPlaces(sources: readonly [PlaceSource, ...PlaceSource[]], ha
       fragments: source.fragments,
       pieces: cut[index]?.pieces ?? [],
       places: cut[index]?.places ?? [],
-      times: index === 0 ? units.slice(0, -1) : [],
+      // The samples of a list are at their times already.
+      times: index === 0 && source.clockSeconds === undefined ? units.slice(0, -1) : [],
     })),
   };
+}
+
+/** Beyond this, the clocks of two lists are unrelated. */
+const MAX_CLOCK_DIFFERENCE_SECONDS = 30;
+
+/** When the first of some lists begins, on their common clock. @throws UnsupportedMp4 when they have none */
+function firstOf(sources: readonly PlaceSource[]): number {
+  const clocks = sources.flatMap(({ clockSeconds }) => clockSeconds ?? []);
+  const first = Math.min(...clocks);
+  if (clocks.some((seconds) => seconds - first > MAX_CLOCK_DIFFERENCE_SECONDS))
+    throw new UnsupportedMp4('Lists of segments with unrelated clocks');
+  return clocks.length > 0 ? first : 0;
 }
 
 /** Seconds of the track's own decode times. */

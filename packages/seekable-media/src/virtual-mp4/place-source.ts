@@ -1,5 +1,7 @@
 import {
+  DATA_INFORMATION,
   type Edit,
+  fullBox,
   longestDelay,
   type MovieFragment,
   measureFragment,
@@ -7,12 +9,16 @@ import {
   parseTrackHeader,
   type TrackHeader,
   UnsupportedMp4,
+  u32,
   writeFileFragment,
 } from '../isobmff/index.ts';
+import { entriesOf, kindsOf, type SegmentTable, startSecondsOf } from '../segment-file/index.ts';
 import { cutSource } from './cut-table.ts';
 import {
+  type FileHeaders,
   type FragmentEntry,
   type FragmentIndex,
+  isList,
   type LayoutSource,
   type SourceIndex,
   timeFragments,
@@ -30,11 +36,16 @@ export interface PlaceSource {
    */
   readonly leadSeconds: number;
   readonly fragments: readonly SourceFragment[];
+  /**
+   * When the first sample of a list of segments is shown or heard, on their clock, in seconds: the times of its fragments count from then.
+   * Absent: a file, whose times count from 0.
+   */
+  readonly clockSeconds?: number;
 }
 
 /** Samples that are read together. Times in units of the track. */
 export interface SourceFragment {
-  /** Where it is in its source. */
+  /** Where it is in its source; that of a list is the segment with its index. */
   readonly offset: number;
   readonly bytes: number;
   /** Its `moof`, where the source has none. */
@@ -55,6 +66,7 @@ const MAX_FRAGMENT_BYTES = 32 * 1024 * 1024;
 
 /** @throws UnsupportedMp4, and Error when the file is truncated */
 export function readPlaceSource(layoutSource: LayoutSource, source: SourceIndex, kind: 'vide' | 'soun'): PlaceSource {
+  if (isList(layoutSource)) return { source, ...listFragments(layoutSource.table, kind) };
   const { header, ...read } = layoutSource.fragments
     ? readFragments(layoutSource, layoutSource.fragments, kind)
     : cutTable(layoutSource, kind);
@@ -62,8 +74,57 @@ export function readPlaceSource(layoutSource: LayoutSource, source: SourceIndex,
   return { source, header, hiddenSeconds: hiddenSeconds(header), ...read };
 }
 
+/** Units per second of the duration of the movie. */
+const MOVIE_TIMESCALE = 1000;
+/** `und` in three times five bits. */
+const UNDETERMINED = Buffer.from([0x55, 0xc4, 0, 0]);
+/** `starts_with_SAP` with `SAP_type` 1. */
+const SYNC_ACCESS_POINT = 0x9000_0000;
+
+/** The segments of a list, each of which is read as a whole: they begin at the times of their table. */
+function listFragments(table: SegmentTable, kind: 'vide' | 'soun'): Omit<PlaceSource, 'source'> {
+  const { places, startTime, endTime } = table;
+  const id = kindsOf(table).indexOf(kind) + 1;
+  if (id === 0) throw new UnsupportedMp4('No such track');
+  const times = [...places.map(({ time }) => time), endTime].map((time) => Math.max(0, time - startTime));
+  const fragments = places.map(
+    ({ bytes, startsWithSync }, index): SourceFragment => ({
+      offset: 0,
+      bytes,
+      time: times[index] ?? 0,
+      duration: Math.max(0, (times[index + 1] ?? 0) - (times[index] ?? 0)),
+      accessPoint: startsWithSync ? SYNC_ACCESS_POINT : 0,
+      placeBytes: bytes,
+    }),
+  );
+  const header = listHeader(table, kind, id);
+  return { header, hiddenSeconds: 0, leadSeconds: 0, fragments, clockSeconds: startSecondsOf(table) };
+}
+
+/** The header that a track of a list would have in a file of its own. */
+function listHeader({ encodings, timescale }: SegmentTable, kind: 'vide' | 'soun', id: number): TrackHeader {
+  const entries = entriesOf(encodings, kind);
+  const [track] = encodings.flatMap(({ tracks }) => tracks.filter((each) => each.kind === kind));
+  const handler = [u32(0), Buffer.from(kind, 'latin1'), Buffer.alloc(13)];
+  const mediaHeader = kind === 'vide' ? fullBox('vmhd', 0, 1, Buffer.alloc(8)) : fullBox('smhd', 0, 0, Buffer.alloc(4));
+  return {
+    id,
+    movieTimescale: MOVIE_TIMESCALE,
+    timescale,
+    durationSeconds: undefined,
+    presentation: track?.presentation ?? Buffer.alloc(60),
+    language: UNDETERMINED,
+    edits: [],
+    media: [fullBox('hdlr', 0, 0, ...handler)],
+    mediaInformation: [mediaHeader, DATA_INFORMATION],
+    sampleDescriptions: fullBox('stsd', 0, 0, u32(entries.length), ...entries),
+    sampleTable: Buffer.alloc(0),
+    fragmentDefaults: undefined,
+  };
+}
+
 /** The fragments of a file by its index. Their decode times follow from that of the first one, which has been read. */
-function readFragments({ movie, fileBytes }: LayoutSource, index: FragmentIndex, kind: 'vide' | 'soun') {
+function readFragments({ movie, fileBytes }: FileHeaders, index: FragmentIndex, kind: 'vide' | 'soun') {
   const header = parseTrackHeader(movie, kind);
   const { fragmentDefaults } = header;
   if (!fragmentDefaults) throw new UnsupportedMp4('An index without fragments');
@@ -110,7 +171,7 @@ function checkFirst(
 }
 
 /** Of a file with sample tables. */
-function cutTable(layoutSource: LayoutSource, kind: 'vide' | 'soun') {
+function cutTable(layoutSource: FileHeaders, kind: 'vide' | 'soun') {
   const { header, table, fragments: cut } = cutSource(layoutSource, kind);
   const { hasSyncTable: hasFlags, hasCompositionOffsets } = table;
   const fragments = cut.map(({ time, duration, accessPoint, description: sampleDescription, runs }): SourceFragment => {

@@ -4,8 +4,8 @@ import {
   type Edit,
   FRAGMENTED_FILE_TYPE,
   fullBox,
-  listTrackKinds,
   type OutputTrack,
+  patchCreationTime,
   type TrackHeader,
   UnsupportedMp4,
   u32,
@@ -14,7 +14,7 @@ import {
 } from '../isobmff/index.ts';
 import { type TextChunk, type TextTrack, textTables } from '../timed-text/index.ts';
 import { type Layout, LayoutBuilder } from './layout.ts';
-import { type LayoutExtras, type LayoutSource, textTracks } from './layout-source.ts';
+import { type LayoutExtras, type LayoutSource, listKinds, textTracks } from './layout-source.ts';
 import { nameSounds } from './name-sound.ts';
 import { lastEnd, type PlacePlan, packPlaceTrack, planPlaces } from './place-plan.ts';
 import { type PlaceSource, readPlaceSource } from './place-source.ts';
@@ -23,7 +23,7 @@ import { type PlaceSource, readPlaceSource } from './place-source.ts';
 const MAX_DURATION_DIFFERENCE_SECONDS = 30;
 
 /**
- * The layout of files of which at least one is fragmented: one `sidx`, and places of which each has a fragment of the video and the
+ * The layout of sources of which at least one is fragmented or a list of segments: one `sidx`, and places of which each has a fragment of the video and the
  * audio of its time (docs/decisions/muxed-places.md).
  * @throws UnsupportedMp4, and Error when a file is truncated
  */
@@ -55,7 +55,7 @@ export const layOutTracks = (source: LayoutSource, kinds: readonly ('vide' | 'so
 /** @param hasOwnTimes they are not moved, and edit lists kept */
 function placeTracks(
   [video, ...audio]: readonly PlaceSource[],
-  { tags, sounds, ...extras }: LayoutExtras,
+  { tags, sounds, recordedAtMs, ...extras }: LayoutExtras,
   hasOwnTimes: boolean,
 ): PlacedFile {
   if (!video) throw new UnsupportedMp4('No track');
@@ -87,7 +87,8 @@ function placeTracks(
       }
     }
     const outputs = [...tracks, ...texts.map((text) => placeTextTrack(text, blocks, offsets))];
-    return Buffer.concat([FRAGMENTED_FILE_TYPE, writeFragmentedMovie(outputs, tags && [tags])]);
+    const movie = Buffer.concat([FRAGMENTED_FILE_TYPE, writeFragmentedMovie(outputs, tags && [tags])]);
+    return recordedAtMs === undefined ? movie : patchCreationTime(movie, recordedAtMs);
   };
   const layout = new LayoutBuilder();
   layout.setPlaceTracks(plan.tracks.map((track) => packPlaceTrack(track, (bytes) => layout.keep(bytes))));
@@ -104,13 +105,12 @@ function placeTracks(
   return { layout: layout.build(), places, timescale, headerBytes: written.length, headers };
 }
 
-/** The video of the first file; the audio of the others, or of the same one. */
+/** All tracks of one source; of several, the video of the first one and the audio of the others. */
 function readSources([first, ...others]: readonly LayoutSource[]): readonly PlaceSource[] {
   if (!first) throw new TypeError('No source');
-  const kinds = listTrackKinds(first.movie);
-  const video = readPlaceSource(first, 0, 'vide');
-  if (others.length > 0) return [video, ...others.map((source, index) => readPlaceSource(source, index + 1, 'soun'))];
-  return kinds.includes('soun') ? [video, readPlaceSource(first, 0, 'soun')] : [video];
+  if (others.length === 0) return listKinds(first).map((kind) => readPlaceSource(first, 0, kind));
+  const audio = others.map((source, index) => readPlaceSource(source, index + 1, 'soun'));
+  return [readPlaceSource(first, 0, 'vide'), ...audio];
 }
 
 /** The track in units of the output. */
@@ -128,7 +128,7 @@ const scaleEdit = ({ mediaTime, ...edit }: Edit, factor: bigint): Edit => ({
 });
 
 /** What is shown so much later, but for chapters that begin with the presentation. */
-const delayText = ({ text, chapters }: Omit<LayoutExtras, 'tags' | 'sounds'>, seconds: number) => ({
+const delayText = ({ text, chapters }: Pick<LayoutExtras, 'text' | 'chapters'>, seconds: number) => ({
   text: text && {
     ...text,
     cues: text.cues.map((cue) => ({

@@ -3,15 +3,10 @@ import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress } from 'node:zlib';
 import { createCache, createSemaphore, createSingleFlight } from '@reelay/concurrency';
 import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
-import {
-  type FileLayout,
-  FORMAT_NAMES,
-  packTable,
-  type SegmentTable,
-  unpackTable,
-} from '@reelay/seekable-media/segment-file';
+import { FORMAT_NAMES, packTable, type SegmentTable, unpackTable } from '@reelay/seekable-media/segment-file';
 import type { Segment } from '@reelay/seekable-media/timeline';
 import { digestOf } from '@reelay/seekable-media/values';
+import type { Layout } from '@reelay/seekable-media/virtual-mp4';
 import { UpstreamError } from '../errors.ts';
 import { type Name, nameOf } from '../names.ts';
 import { type FileTimeline, type ListRequest, openList } from './load-timeline.ts';
@@ -41,14 +36,16 @@ export interface TableRequest extends ListRequest {
 /** A list with its table. */
 export interface ListedFile {
   readonly table: SegmentTable;
+  /** The same, as `packTable` has made it. */
+  readonly packed: Buffer;
   /** Name of the list in the version of its table: the same in every process. */
   readonly name: Name;
   /** Version of the segment with an index, as the table has it. */
   readonly versionOf: (index: number) => SegmentVersion;
   readonly segments: readonly Segment[];
   readonly fetch: SegmentFetch;
-  /** By the time that they begin at, a pair may begin earlier than one of its files, and by whether they are of the audio alone. */
-  readonly layouts: Map<string, FileLayout>;
+  /** Layouts of its file, by what distinguishes them: the audio alone, and when it was recorded. */
+  readonly layouts: Map<string, Layout>;
 }
 
 /** The tables of complete lists, which are made once for all processes. */
@@ -237,14 +234,16 @@ async function readStored(
   stored: Buffer,
   { digest }: LoadedList,
   { track }: TableRequest,
-): Promise<Pick<ListedFile, 'table' | 'name' | 'versionOf'> | 'none' | undefined> {
+): Promise<Pick<ListedFile, 'table' | 'packed' | 'name' | 'versionOf'> | 'none' | undefined> {
   if (stored.length === 0) return 'none';
   const bytes = await decompress(stored, { maxOutputLength: MAX_UNPACKED_BYTES });
   const end = bytes.indexOf('\n');
   const { heads = '', etags = '', ...head }: RecordHead = JSON.parse(bytes.toString('latin1', 0, end));
   if (head.digest !== digest) return undefined;
+  const packed = bytes.subarray(end + 1);
   return {
-    table: unpackTable(bytes.subarray(end + 1)),
+    table: unpackTable(packed),
+    packed,
     name: nameOf([{ track, version: digestOf(bytes) }], `list ${VERSION}`),
     versionOf: (index) => unpackVersion({ heads, etags }, index),
   };

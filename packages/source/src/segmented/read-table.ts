@@ -12,10 +12,9 @@ import {
   type SegmentFormatName,
   type SegmentTable,
   segmentFormat,
-  startSecondsOf,
 } from '@reelay/seekable-media/segment-file';
 import { durationOf, hasDiscontinuity, isSameSection, type Segment } from '@reelay/seekable-media/timeline';
-import { INSPECT_SEGMENT, MAKE_PLACE } from '../parsing.ts';
+import { INSPECT_SEGMENT, READ_SEGMENT } from '../parsing.ts';
 import type { OpenRequest } from '../source.ts';
 import type { FetchOptions, SegmentFetch, SegmentVersion } from './segment-fetch.ts';
 
@@ -222,7 +221,7 @@ async function tryPlace(
   if (!segment || !place) return;
   const known = { bytes: place.segmentBytes, version: versions[index] ?? {} };
   const { parts } = await inTurn(segment, options, (fetching) => fetch.whole(segment, known, fetching));
-  await parse(MAKE_PLACE, placeRequest(table, startSecondsOf(table), { index, segment: parts }), { client, signal });
+  await parse(READ_SEGMENT, placeRequest(table, index, parts), { client, signal });
 }
 
 /** Reads of a segment when it is the turn of its host. Parsing what has been read needs no turn. */

@@ -1,27 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { abortable, createCache, createSemaphore, createSingleFlight } from '@reelay/concurrency';
-import { generatedStream, releaseBuffer } from '@reelay/guarded-fetch';
-import {
-  type PackedPlace,
-  parseInitTracks,
-  placeParts,
-  recycle,
-  UnsupportedMp4,
-  weighPlace,
-} from '@reelay/seekable-media/isobmff';
-import {
-  audioTable,
-  type FileLayout,
-  layOutFile,
-  placeRequest,
-  startSecondsOf,
-} from '@reelay/seekable-media/segment-file';
+import { releaseBuffer } from '@reelay/guarded-fetch';
+import { type PackedPlace, parseInitTracks, recycle, UnsupportedMp4, weighPlace } from '@reelay/seekable-media/isobmff';
+import { audioTable, placeRequest } from '@reelay/seekable-media/segment-file';
 import type { Segment } from '@reelay/seekable-media/timeline';
-import { digestOf } from '@reelay/seekable-media/values';
+import { createLayout, LAYOUT_VERSION, type Layout } from '@reelay/seekable-media/virtual-mp4';
 import { UpstreamError } from '../errors.ts';
 import { type Name, nameOf } from '../names.ts';
-import { MAKE_PLACE } from '../parsing.ts';
-import { type PlaceContent, type PlacesInMemory, readingOf, readPlaces, type TakenPlace } from '../placed-file.ts';
+import { READ_SEGMENT } from '../parsing.ts';
+import type { FragmentSource, TakenPlace } from '../placed-file.ts';
+import { madeFragments, readPlacesOf } from '../places.ts';
 import type { FileSource } from '../source.ts';
 import type { TrackFile } from '../track.ts';
 import { createListedFiles, type ListedFile, type TableRequest } from './listed-files.ts';
@@ -38,7 +26,7 @@ export interface FileWish {
 /** Complete lists of segments as files: what a list has is known by a table, which is made once for all processes. */
 export interface SegmentFiles {
   /**
-   * As which file it is read, from when the first of its samples is decoded. Undefined: the list makes no file, or nobody knows yet. A
+   * As which file it is read. Undefined: the list makes no file, or nobody knows yet. A
    * stream that does not wait for it any longer still wants it, until its client leaves.
    */
   find(request: TableRequest, wish?: FileWish): Promise<TrackFile | undefined>;
@@ -94,17 +82,15 @@ export function createSegmentFiles(placeBytes: number, probesPerHost = PROBES_PE
       waited.abort();
       signal.throwIfAborted();
       if (file === undefined || file === 'none') return undefined;
-      return { originSeconds: startSecondsOf(file.table), isAudioSized: audioTable(file.table) !== undefined };
+      return { isAudioSized: audioTable(file.table) !== undefined };
     },
 
-    async open(request, { originSeconds, isAudioAlone }, recordedAtMs) {
+    async open(request, { isAudioAlone }, recordedAtMs) {
       const file = await listed.find(request, request.signal);
       const table = file !== 'none' && (isAudioAlone ? audioTable(file.table) : file.table);
       if (!table) throw new UpstreamError('The list of segments makes no file any more');
-      const { segments, fetch, versionOf } = file;
-      const { header, offsets } = layoutOf({ ...file, table }, originSeconds, recordedAtMs);
-      const size = offsets.at(-1) ?? 0;
-      const name = nameOf([file.name], 'mp4', [originSeconds, digestOf(header)]);
+      const { segments, fetch, versionOf, packed } = file;
+      const layout = layoutOf({ ...file, table }, recordedAtMs);
       const { client, kind, parse } = request;
       const since = order;
 
@@ -131,8 +117,7 @@ export function createSegmentFiles(placeBytes: number, probesPerHost = PROBES_PE
       const make = (index: number, signal: AbortSignal): Promise<Place> =>
         withSegment(index, async (segment, known) => {
           const { parts, samples } = await fetch.whole(segment, known, { signal });
-          const request = placeRequest(table, originSeconds, { index, segment: parts });
-          const packed = await parse(MAKE_PLACE, request, { client, signal });
+          const packed = await parse(READ_SEGMENT, placeRequest(table, index, parts), { client, signal });
           parts.forEach(releaseBuffer);
           order += 1;
           return { packed, samples, readers: 0, order, isFreed: false };
@@ -143,7 +128,7 @@ export function createSegmentFiles(placeBytes: number, probesPerHost = PROBES_PE
         if (!place || place.order > since) return;
         await withSegment(index, (segment, known) => fetch.compare(segment, known, place.samples, { signal }));
       };
-      const keyOf = (index: number) => nameOf([name], 'place', index);
+      const keyOf = (index: number) => nameOf([file.name], 'segment', [index, table.kinds]);
       const readPlace = async (index: number, signal: AbortSignal): Promise<Place> => {
         const key = keyOf(index);
         const load = async (shared: AbortSignal) => {
@@ -169,31 +154,22 @@ export function createSegmentFiles(placeBytes: number, probesPerHost = PROBES_PE
           },
         };
       };
-      const inMemory: PlacesInMemory = {
-        // The segment is in memory before its place is.
-        bytesOf: (index) =>
-          Math.max((offsets[index + 1] ?? size) - (offsets[index] ?? 0), table.places[index]?.segmentBytes ?? 0),
+      const fragments: FragmentSource = {
+        index: { table: packed, isAudioAlone },
+        // The segment is in memory before its samples are.
+        bytesOf: (index) => Math.max(table.places[index]?.bytes ?? 0, table.places[index]?.segmentBytes ?? 0),
         acquire: (bytes, signal) => memory.acquire(client, signal, bytes),
         tryAcquire: (bytes) => memory.tryAcquire(client, bytes),
         take,
       };
-
       return {
         needsRemux: false,
-        size,
-        validator: name,
-        header,
-        places: inMemory,
-        read(first, last = size - 1) {
-          const ended = new AbortController();
-          const one = async (index: number): Promise<PlaceContent> => {
-            const taken = await take(index, ended.signal);
-            return { parts: () => placeParts(taken.place), release: taken.release };
-          };
-          const reading = readingOf(inMemory, { bytesOf: inMemory.bytesOf, make: one }, ended.signal);
-          const parts = readPlaces({ header, offsets, first, last }, reading);
-          return generatedStream(parts, () => ended.abort(new Error('Reading ended')));
-        },
+        size: layout.size,
+        validator: nameOf([file.name], 'mp4', [LAYOUT_VERSION, layout.fingerprint]),
+        fragments,
+        headerBytes: layout.mediaStart,
+        read: (first, last = layout.size - 1) =>
+          readPlacesOf({ layout, first, last, parse, client, open: (signal) => [madeFragments(fragments, signal)] }),
         close: () => undefined,
       };
     },
@@ -214,9 +190,9 @@ interface Place {
 
 const MAX_LAYOUTS = 4;
 
-function layoutOf({ table, layouts }: ListedFile, originSeconds: number, recordedAtMs?: number): FileLayout {
-  const id = `${originSeconds} ${table.kinds}`;
-  const layout = layouts.get(id) ?? layOutFile(table, originSeconds, recordedAtMs);
+function layoutOf({ table, layouts }: Pick<ListedFile, 'table' | 'layouts'>, recordedAtMs?: number): Layout {
+  const id = `${table.kinds} ${recordedAtMs}`;
+  const layout = layouts.get(id) ?? createLayout([{ table }], { recordedAtMs });
   for (const oldest of layouts.size >= MAX_LAYOUTS ? layouts.keys().take(1) : []) layouts.delete(oldest);
   layouts.set(id, layout);
   return layout;

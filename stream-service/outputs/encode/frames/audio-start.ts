@@ -61,7 +61,10 @@ async function findAudioStart(source: FileSource, encoder: EncoderOptions, signa
       onFailure: encoder.onFailure,
     });
     // Times of lists of segments count from 0.
-    const start = parseFrameCrc(Buffer.concat(await output.toArray()).toString('latin1'), source.header !== undefined);
+    const start = parseFrameCrc(
+      Buffer.concat(await output.toArray()).toString('latin1'),
+      source.fragments !== undefined,
+    );
     if (!start) throw new FfmpegFailed('No audio could be decoded');
     return start;
   } finally {

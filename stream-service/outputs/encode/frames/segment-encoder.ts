@@ -173,10 +173,10 @@ export function openFrameRangeEncoder(options: FrameRangeEncoderOptions) {
   let opened: { readonly source: FileSource; readonly start: Promise<AudioStart> } | undefined;
 
   const open = (signal: AbortSignal) => {
-    const { size, header } = source;
-    // The places of lists of segments are kept where they are made.
+    const { size, fragments } = source;
+    // Segments of lists are kept where they are made.
     const note = (first: number, bytes: Buffer) => shared.note(0, first, bytes);
-    const cached = size === undefined || header ? source : withBlocks({ ...source, size }, extents, signal, note);
+    const cached = size === undefined || fragments ? source : withBlocks({ ...source, size }, extents, signal, note);
     const start = starts.find(entity, cached, encoder, signal);
     start.catch(() => undefined); // Every range awaits it below.
     return { source: cached, start };

@@ -2,29 +2,29 @@ import type { Readable } from 'node:stream';
 import { generatedStream } from '@reelay/guarded-fetch';
 import { type PackedRun, runParts } from '@reelay/seekable-media/isobmff';
 import {
+  type FramedPlace,
   type Layout,
+  type MuxedPlaceRequest,
   type PlaceFragment,
   placeFragments,
   placeTimes,
   type RunRange,
   type SourceIndex,
 } from '@reelay/seekable-media/virtual-mp4';
-import { type Name, nameOf } from '@reelay/source/names';
+import { ARRANGE_PLACE, type Parse } from './parsing.ts';
 import {
+  type FragmentSource,
   type PlaceContent,
   type PlacePart,
-  type PlacesInMemory,
   passingOn,
   readingOf,
   readPlaces,
-} from '@reelay/source/placed-file';
-import { ARRANGE_MUXED_PLACE, type ParsingOptions, parse } from '../../../core/parsing/index.ts';
-import type { ComputedExtents, SharedFile } from '../computed-extents.ts';
+} from './placed-file.ts';
 
 /** The fragments of a source, as one stream reads them. */
 export interface FragmentReader {
   /** What is made here takes memory. Absent: a file, whose bytes are read as they are needed. */
-  readonly places?: PlacesInMemory;
+  readonly places?: FragmentSource;
   /** Opens a file where a fragment begins, unless that is in memory. @throws what opening it throws */
   prepare?(fragment: PlaceFragment): Promise<void>;
   /** @throws what reading the source throws, and UnsupportedMp4 where the fragment is not what its index says */
@@ -41,7 +41,7 @@ export interface TakenFragment {
 }
 
 /** The fragments of a source that is made here, in the memory that streams share. */
-export const madeFragments = (places: PlacesInMemory, signal: AbortSignal): FragmentReader => ({
+export const madeFragments = (places: FragmentSource, signal: AbortSignal): FragmentReader => ({
   places,
   async take({ index }) {
     const { place, release } = await places.take(index, signal);
@@ -50,7 +50,7 @@ export const madeFragments = (places: PlacesInMemory, signal: AbortSignal): Frag
 });
 
 /** The same beside a file, whose bytes take no memory: what is sent with them is copied, so that nothing is held meanwhile. */
-export function copiedFragments(places: PlacesInMemory, signal: AbortSignal): FragmentReader {
+export function copiedFragments(places: FragmentSource, signal: AbortSignal): FragmentReader {
   /** Several places may need the same one. */
   let latest: { readonly index: number; readonly copying: Promise<TakenFragment> } | undefined;
   const copy = async (index: number): Promise<TakenFragment> => {
@@ -78,8 +78,9 @@ export interface PlaceStreamOptions {
   /** Offsets, both included. */
   readonly first: number;
   readonly last: number;
+  readonly parse: Parse;
   /** The client whose share of parsing is used. */
-  readonly client: string | undefined;
+  readonly client: string;
   /**
    * By source: places begin with the fragments of the first one.
    * @param signal aborted when the stream ends
@@ -92,7 +93,7 @@ export interface PlaceStreamOptions {
  * Reads a range of a layout of places: each is arranged from the samples of its fragments.
  * @throws what reading the sources throws, and UnsupportedMp4 where they are not what their indexes say
  */
-export function readPlacesOf({ layout, first, last, client, open }: PlaceStreamOptions): Readable {
+export function readPlacesOf({ layout, first, last, parse, client, open }: PlaceStreamOptions): Readable {
   const ended = new AbortController();
   const { signal } = ended;
   const places = placeExtents(layout);
@@ -106,7 +107,8 @@ export function readPlacesOf({ layout, first, last, client, open }: PlaceStreamO
       const taken = await Promise.all(taking);
       const find = (source: SourceIndex, index: number) =>
         taken[wanted.findIndex((each) => each.source === source && each.fragment.index === index)];
-      const parts = await arrange(layout, { number, bytes: places[number]?.bytes ?? 0, find }, { client, signal });
+      const arranging = placeRequest(layout, { number, bytes: places[number]?.bytes ?? 0, find });
+      const parts = joinParts(layout, { number, find }, await parse(ARRANGE_PLACE, arranging, { client, signal }));
       return {
         async *parts() {
           for (const part of parts) {
@@ -161,31 +163,9 @@ export function readPlacesOf({ layout, first, last, client, open }: PlaceStreamO
   return generatedStream(bytes(), () => ended.abort(new Error('Reading ended')));
 }
 
-/** Whether the fragments of files that a place needs are in memory. @param isMade whether a source is made here */
-export const isPlaceKept = (
-  layout: Layout,
-  number: number,
-  {
-    shared,
-    extents,
-    isMade,
-  }: {
-    readonly shared: SharedFile;
-    readonly extents: ComputedExtents;
-    readonly isMade: (source: SourceIndex) => boolean;
-  },
-): boolean =>
-  fragmentsOf(layout, number).every(
-    ({ source, fragment }) => isMade(source) || extents.complete(fragmentName(shared, source, fragment)),
-  );
-
-/** The name of a fragment in memory. */
-export const fragmentName = ({ name }: Pick<SharedFile, 'name'>, source: SourceIndex, { index }: PlaceFragment): Name =>
-  nameOf([name], 'fragment', [source, index]);
-
-interface Arrangement {
+interface TakenPlaceFragments {
+  /** Of the place. */
   readonly number: number;
-  readonly bytes: number;
   /** Gives a fragment that has been taken. */
   readonly find: (source: SourceIndex, index: number) => TakenFragment | undefined;
 }
@@ -197,24 +177,32 @@ interface FragmentBytes {
   readonly range: RunRange;
 }
 
-/** A place in parts, in their order. */
-async function arrange(
+function placeRequest(
   { placeTracks }: Layout,
-  { number, bytes, find }: Arrangement,
-  parsing: ParsingOptions,
-): Promise<readonly (Buffer | FragmentBytes)[]> {
+  { number, bytes, find }: TakenPlaceFragments & { readonly bytes: number },
+): MuxedPlaceRequest {
   const tracks = placeTracks.map((track) => {
     const { source, sourceId, defaults, factor, shift } = track;
     const fragments = placeFragments(track, number).map(({ index, pieces, from, to }) => {
       const run = find(source, index)?.runs.find(({ trackId }) => trackId === sourceId);
-      return { index, pieces, from, to, run };
+      return { pieces, from, to, run };
     });
     return { source, sourceId, defaults, factor, shift, times: placeTimes(track, number), fragments };
   });
-  const { head, tail, ranges } = await parse(ARRANGE_MUXED_PLACE, { bytes, sequence: number + 1, tracks }, parsing);
-  const media = tracks.flatMap(({ source, fragments }, track) =>
-    fragments.flatMap(({ index, run }, part): FragmentBytes | readonly [] => {
-      const [from, range] = [find(source, index), ranges[track]?.[part]];
+  return { bytes, sequence: number + 1, tracks };
+}
+
+/** A place in parts, in their order. */
+function joinParts(
+  { placeTracks }: Layout,
+  { number, find }: TakenPlaceFragments,
+  { head, tail, ranges }: FramedPlace,
+): readonly (Buffer | FragmentBytes)[] {
+  const media = placeTracks.flatMap((track, trackIndex) =>
+    placeFragments(track, number).flatMap(({ index }, part): FragmentBytes | readonly [] => {
+      const from = find(track.source, index);
+      const run = from?.runs.find(({ trackId }) => trackId === track.sourceId);
+      const range = ranges[trackIndex]?.[part];
       return from && run && range ? { from, run, range } : [];
     }),
   );
@@ -250,7 +238,7 @@ interface WantedFragment {
 }
 
 /** The fragments that a place has samples of, each once. */
-function fragmentsOf({ placeTracks }: Layout, number: number): readonly WantedFragment[] {
+export function fragmentsOf({ placeTracks }: Layout, number: number): readonly WantedFragment[] {
   const wanted = placeTracks.flatMap((track) =>
     placeFragments(track, number).map((fragment) => {
       const { index, pieces, to } = fragment;
