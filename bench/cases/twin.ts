@@ -4,9 +4,9 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { ByteReader, readFileHeaders } from '@reelay/seekable-media/reading';
 import { createLayout } from '@reelay/seekable-media/virtual-mp4';
-import { ByteReader, type SizedFile } from '../../stream-service/outputs/byte-reader.ts';
-import { readLayoutSource } from '../../stream-service/outputs/layout/read-layout.ts';
+import type { SizedFile } from '../../stream-service/source/open-source.ts';
 import { installedTools } from '../../test/support/installed-tools.ts';
 import type { Bench, Case } from '../bench.ts';
 import { firstByteMs, measureLoad, take } from '../clients.ts';
@@ -172,7 +172,7 @@ async function withoutTwin(bench: Bench): Promise<Figure> {
 async function* layoutCost({ form, video, audio }: Pair): AsyncGenerator<Figure> {
   const headers = await Promise.all(
     [video, audio].map(async (file) =>
-      readLayoutSource(new ByteReader(await openFile(join(MEDIA_DIR, file))), { signal: new AbortController().signal }),
+      readFileHeaders(new ByteReader(await openFile(join(MEDIA_DIR, file))), { signal: new AbortController().signal }),
     ),
   );
   const [videoHeader, audioHeader] = headers;

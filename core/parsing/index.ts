@@ -11,13 +11,6 @@ export {
   text,
   webUrl,
 } from './extraction/index.ts';
-export {
-  LAY_OUT_CLIP,
-  LAY_OUT_HLS,
-  LAY_OUT_PAIR,
-  MEASURE_FRAGMENT,
-  READ_FRAGMENT,
-} from './mp4-tasks.ts';
 export { closeParsing, type ParsingOptions, parse } from './parsing-pool.ts';
 export {
   CONVERT_SUBTITLES,

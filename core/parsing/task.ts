@@ -1,4 +1,4 @@
-import type { PureTask } from '@reelay/source/parsing';
+import type { PureTask } from '@reelay/seekable-media/tasks';
 
 /** A pure function of what a stranger sent. */
 export interface ParsingTask<Input, Output> extends Omit<PureTask<Input, Output>, 'run'> {

@@ -6,6 +6,7 @@ export {
   needsRemux,
   type OpenSource,
   openTrack,
+  type SizedFile,
   type SourceOpeners,
   versionOf,
 } from './open-source.ts';

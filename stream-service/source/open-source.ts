@@ -235,6 +235,9 @@ const sourceTrack = (resource: Resource, track: Track, refresh: OpenSourceOption
 
 const noRefresh = () => Promise.reject(new NotFound('The URL has expired'));
 
+/** A file of known size. */
+export type SizedFile = FileSource & { readonly size: number };
+
 /** Opens a track until the session ends. */
 export async function openTrack(
   openSource: OpenSource,

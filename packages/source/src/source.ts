@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
+import type { FragmentSource } from '@reelay/seekable-media/reading';
+import type { Parse } from '@reelay/seekable-media/tasks';
 import type { AvailabilityProbes } from './availability-probe.ts';
-import type { Parse } from './parsing.ts';
-import type { FragmentSource } from './placed-file.ts';
 import type { EventLoopLoad, ReadAheadBudget } from './read-ahead-limits.ts';
 import type { PredictedRange } from './request-headers.ts';
 import type { SourceTrack } from './track.ts';

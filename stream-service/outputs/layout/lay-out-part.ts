@@ -9,13 +9,14 @@ import {
   type TrackKind,
 } from '@reelay/seekable-media/mp4-clip';
 import { codecString } from '@reelay/seekable-media/mp4-hls';
+import { readMovieFragments } from '@reelay/seekable-media/reading';
 import type { ClipTimes } from '@reelay/seekable-media/skipping';
+import { LAY_OUT_CLIP } from '@reelay/seekable-media/tasks';
 import { packSource, unpackLayout } from '@reelay/seekable-media/virtual-mp4';
-import { LAY_OUT_CLIP, parse } from '../../../core/parsing/index.ts';
+import { parse } from '../../../core/parsing/index.ts';
 import type { AudioCopy } from '../writers.ts';
 import { WHOLE } from './plan.ts';
 import type { AnyLayout, LayoutReader, LayoutRequest, OpenFile } from './read-layout.ts';
-import { readMovieFragments } from './read-movie-fragments.ts';
 
 /** The audio was requested as it is, and has another codec than the format. */
 export class OtherCodec extends UnsupportedMp4 {}

@@ -1,14 +1,15 @@
 import { createCache, createSingleFlight } from '@reelay/concurrency';
 import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
+import { HEADER_RANGE } from '@reelay/seekable-media/reading';
+import { LAY_OUT_HLS, LAY_OUT_PAIR } from '@reelay/seekable-media/tasks';
 import { packSource, type SourceIndex, unpackLayout } from '@reelay/seekable-media/virtual-mp4';
 import { type Name, nameOf } from '@reelay/source/names';
 import { withoutFrames } from '../../../core/errors/index.ts';
-import { LAY_OUT_HLS, LAY_OUT_PAIR, parse } from '../../../core/parsing/index.ts';
+import { parse } from '../../../core/parsing/index.ts';
 import type { KeyedRendition, Track } from '../../../core/state/index.ts';
 import { type Opening, toReadError } from '../representation.ts';
 import { layOutPart, layOutScan } from './lay-out-part.ts';
 import {
-  HEADER_RANGE,
   type KnownLayout,
   type LayoutMaking,
   type LayoutReader,

@@ -1,13 +1,21 @@
+import { generatedStream } from '@reelay/guarded-fetch';
 import type { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
-import type { SourceIndex } from '@reelay/seekable-media/virtual-mp4';
+import {
+  ByteReader,
+  type FragmentStore,
+  findFirstRead,
+  fragmentsOf,
+  readLayoutBytes,
+} from '@reelay/seekable-media/reading';
+import type { Layout, PlaceFragment, SourceIndex } from '@reelay/seekable-media/virtual-mp4';
 import type { Source } from '@reelay/source';
 import { nameOf } from '@reelay/source/names';
 import type { ByteRange, PredictedRange } from '@reelay/source/request-headers';
 import { UpstreamError } from '../../../core/errors/index.ts';
+import { parse } from '../../../core/parsing/index.ts';
 import type { Track } from '../../../core/state/index.ts';
-import { openTrack } from '../../source/index.ts';
-import { ByteReader, type SizedFile } from '../byte-reader.ts';
-import type { ComputedExtents } from '../computed-extents.ts';
+import { openTrack, type SizedFile } from '../../source/index.ts';
+import { ComputedExtent, type ComputedExtents, type SharedFile } from '../computed-extents.ts';
 import { type ExtrasDependencies, loadExtras, refuseLargeText } from '../extras.ts';
 import type { MuxPlan } from '../mux/index.ts';
 import {
@@ -18,10 +26,8 @@ import {
   unread,
 } from '../representation.ts';
 import { partOf, refusal, writers } from '../writers.ts';
-import { isPlaceKept } from './file-fragments.ts';
 import { OtherCodec } from './lay-out-part.ts';
 import { type LayoutCaches, trackOf } from './layout-caches.ts';
-import { findFirstRead, readLayoutBytes } from './layout-stream.ts';
 import { type FilePlan, nameClip, WHOLE } from './plan.ts';
 import { NoSuchFile, openPlaylist, type PresentationPlan, unsupported } from './presentation.ts';
 import type { KnownLayout, LayoutRequest } from './read-layout.ts';
@@ -75,8 +81,8 @@ async function openMedia(
   const { range, isForHead, session } = opening;
   const isReadOn = !isForHead && range.first === 0 && range.last === undefined;
   for (let attempt = 0; attempt < 2; attempt += 1) {
-    let kept: readonly ByteReader[] = [];
-    const keep = (readers: readonly ByteReader[]) => {
+    let kept: readonly ByteReader<SizedFile>[] = [];
+    const keep = (readers: readonly ByteReader<SizedFile>[]) => {
       kept = readers;
       for (const reader of readers) session.onClose(() => reader.destroy());
     };
@@ -132,7 +138,7 @@ interface OpenSourcesOptions extends LayoutDependencies {
   readonly request: LayoutRequest;
   readonly opening: Opening;
   /** Readers of the sources, by which the layout was made just now. */
-  readonly kept: readonly ByteReader[];
+  readonly kept: readonly ByteReader<SizedFile>[];
 }
 
 /**
@@ -177,7 +183,8 @@ async function openSources(
   const extent = isBeyond ? undefined : layout.extentAt(firstByte);
   const isList = (index: SourceIndex) => layout.placeTracks.length > 0 && Boolean(found.tracks[index]?.file);
   // What is in the cache has been read from the files of the layout.
-  const isCached = extent?.kind === 'place' && isPlaceKept(extent.sourceOffset, { layout, shared, extents, isList });
+  const store = storeOf(extents, shared);
+  const isCached = extent?.kind === 'place' && isPlaceKept(layout, extent.sourceOffset, { store, isList });
   const isFirst = (index: SourceIndex) =>
     extent !== undefined &&
     !isCached &&
@@ -194,6 +201,36 @@ async function openSources(
   const lists = await Promise.all(
     found.tracks.map(async (_, index) => (isList(index) ? (await openSame(index, { first: 0 })).fragments : undefined)),
   );
-  return (first, last = layout.size - 1) =>
-    readLayoutBytes({ layout, first, last, client, openSource: openFitting, lists, extents, shared });
+  return (first, last = layout.size - 1) => {
+    const ended = new AbortController();
+    const options = { parse, client, signal: ended.signal, lists, store, openSource: openFitting };
+    return generatedStream(readLayoutBytes({ ...options, layout, first, last }), () =>
+      ended.abort(new Error('Reading ended')),
+    );
+  };
 }
+
+/** Keeps fragments of files for streams of other clients. */
+function storeOf(extents: ComputedExtents, shared: SharedFile): FragmentStore {
+  const nameOfFragment = (source: SourceIndex, { index }: PlaceFragment) =>
+    nameOf([shared.name], 'fragment', [source, index]);
+  return {
+    get: (source, fragment, isForOthers) =>
+      isForOthers
+        ? extents.get(nameOfFragment(source, fragment), fragment.bytes, shared.reading)
+        : new ComputedExtent(fragment.bytes, shared.reading),
+    has: (source, fragment) => extents.complete(nameOfFragment(source, fragment)) !== undefined,
+    use: (buffer, isAdded) => shared.use(buffer instanceof ComputedExtent ? buffer : shared, isAdded),
+    note: shared.note,
+  };
+}
+
+interface KeptFragments {
+  readonly store: FragmentStore;
+  /** Whether a source is a list of segments. */
+  readonly isList: (source: SourceIndex) => boolean;
+}
+
+/** Whether the fragments of files that a place needs are in memory. */
+const isPlaceKept = (layout: Layout, number: number, { store, isList }: KeptFragments): boolean =>
+  fragmentsOf(layout, number).every(({ source, fragment }) => isList(source) || store.has(source, fragment));

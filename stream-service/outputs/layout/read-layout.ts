@@ -2,6 +2,7 @@ import { createSemaphore } from '@reelay/concurrency';
 import { box, indexMovie, UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import type { ClipLayout } from '@reelay/seekable-media/mp4-clip';
 import type { HlsLayout } from '@reelay/seekable-media/mp4-hls';
+import { ByteReader, type FragmentSource, MAX_MOOV_BYTES, readFileHeaders } from '@reelay/seekable-media/reading';
 import {
   type FileHeaders,
   LAYOUT_VERSION,
@@ -12,12 +13,9 @@ import {
 } from '@reelay/seekable-media/virtual-mp4';
 import type { FileSource, Source } from '@reelay/source';
 import { type Name, nameOf } from '@reelay/source/names';
-import type { FragmentSource } from '@reelay/source/placed-file';
+import { parse } from '../../../core/parsing/index.ts';
 import type { KeyedRendition } from '../../../core/state/index.ts';
-import { versionOf } from '../../source/index.ts';
-import { ByteReader, type SizedFile } from '../byte-reader.ts';
-import { readFileHeader } from './box-reader.ts';
-import { collectFragments } from './collect-fragments.ts';
+import { type SizedFile, versionOf } from '../../source/index.ts';
 import type { FilePart } from './plan.ts';
 
 /** What is laid out, and how. */
@@ -50,7 +48,7 @@ export type OpenTrack = (source: SourceIndex, signal: AbortSignal) => Promise<So
 /** A file whose headers have been read, still open. */
 export interface OpenFile {
   /** Behind the headers. */
-  readonly reader: ByteReader;
+  readonly reader: ByteReader<SizedFile>;
   readonly header: FileHeaders;
   /** What a list of segments is by its table, in place of the headers of its file. Absent: they were read. */
   readonly list?: PackedList | undefined;
@@ -82,13 +80,17 @@ const LARGE_HEADERS = createSemaphore({ permits: 2, maxPerClient: 1 });
 /** Limits requests that read the headers of more files than a pair has: those of all are in memory together. */
 const MANY_FILES = createSemaphore({ permits: 4, maxPerClient: 1 });
 const PAIR = 2;
+/** For all files of a layout together: those of a pair are never longer. */
+const MAX_HEADERS_BYTES = PAIR * MAX_MOOV_BYTES;
+/** About three hours of video. */
+const LARGE_MOOV_BYTES = 4 * 1024 * 1024;
 
 const NO_HEADER: FileHeaders = { movie: indexMovie(box('moov')), moovOffset: 0, fileBytes: 0 };
 
 export interface ReadLayoutOptions extends LayoutReader {
   readonly open: OpenTrack;
   /** Receives the readers of the sources, which go on reading behind the headers. @default they are destroyed */
-  readonly keep?: ((readers: readonly ByteReader[]) => void) | undefined;
+  readonly keep?: ((readers: readonly ByteReader<SizedFile>[]) => void) | undefined;
 }
 
 /**
@@ -103,7 +105,7 @@ export async function readLayout(
   const { tracks } = request.found;
   const ended = new AbortController();
   const either = AbortSignal.any([signal, ended.signal]);
-  const readers: ByteReader[] = [];
+  const readers: ByteReader<SizedFile>[] = [];
   const end = () => {
     // One that is open before an earlier one leaves a hole.
     for (const reader of Object.values(readers)) reader.destroy();
@@ -113,13 +115,13 @@ export async function readLayout(
     const reader = new ByteReader(requireSizedFile(await open(index, either)));
     readers[index] = reader;
     if (either.aborted) reader.destroy();
-    const { fragments } = reader.file;
+    const { fragments, headerBytes } = reader.file;
     if (headers === undefined && fragments) {
       const firstSamples = needsFirstFragment ? await readFirstSamples(fragments, either) : undefined;
       return { reader, header: NO_HEADER, list: { ...fragments.index, firstSamples } };
     }
-    const reading = { client, signal: either, beforeRead, isReadOn: keep !== undefined };
-    return { reader, header: headers === 'none' ? NO_HEADER : await readLayoutSource(reader, reading) };
+    const reading = { parse, client, signal: either, beforeRead, headerBytes, isReadOn: keep !== undefined };
+    return { reader, header: headers === 'none' ? NO_HEADER : await readFileHeaders(reader, reading) };
   };
   let permit: ReturnType<typeof LARGE_HEADERS.acquire> | undefined;
   let headerBytes = 0;
@@ -185,51 +187,4 @@ function nameOfLayout(
 function requireSizedFile(source: Source): SizedFile {
   if (source.needsRemux || source.size === undefined) throw new UnsupportedMp4('Not a file of known size');
   return source as FileSource & { readonly size: number };
-}
-
-/** Bytes of a read: the `moov` and `sidx` of most fragmented files fit. */
-const HEADER_READ_BYTES = 64 * 1024;
-/** What reading the headers reads first. */
-export const HEADER_RANGE = { first: 0, last: HEADER_READ_BYTES - 1 };
-/** A longer `moov` is not read: ten hours of video at 60 frames a second have up to 28 MB. */
-const MAX_MOOV_BYTES = 32 * 1024 * 1024;
-/** For all files of a layout together: those of a pair are never longer. */
-const MAX_HEADERS_BYTES = PAIR * MAX_MOOV_BYTES;
-/** About three hours of video. */
-const LARGE_MOOV_BYTES = 4 * 1024 * 1024;
-
-export interface HeaderReader extends LayoutReader {
-  /** Awaited before a header of so many bytes is read. */
-  readonly beforeRead?: (bytes: number) => Promise<void>;
-  /** What follows the header will be read. @default it is not requested */
-  readonly isReadOn?: boolean;
-}
-
-/**
- * Reads the headers of a file: `moov`, and the segment index of a fragmented file.
- * @throws UnsupportedMp4 when the fragments are not all known from them
- */
-export async function readLayoutSource(
-  reader: ByteReader,
-  { client, signal, beforeRead, isReadOn = false }: HeaderReader,
-): Promise<FileHeaders> {
-  const { file, size } = reader;
-  const { headerBytes = 0 } = file;
-  reader.readEnd = (position) => {
-    if (position < headerBytes) return headerBytes;
-    return isReadOn && position === 0 ? size : position + HEADER_READ_BYTES;
-  };
-  const { moov, start, end } = await readFileHeader(reader, {
-    maxBytes: MAX_MOOV_BYTES,
-    beforeRead: (bytes) => beforeRead?.(bytes),
-  });
-  const movie = indexMovie(moov);
-  const isFragmented = movie.children.some(({ type }) => type === 'mvex');
-  const fragments = isFragmented
-    ? await collectFragments(reader, { index: movie, end }, { client, signal, isExact: headerBytes > 0 })
-    : undefined;
-  const { firstMoof } = fragments ?? {};
-  // It is a part of the media.
-  if (isReadOn && firstMoof) reader.unread(firstMoof.bytes, firstMoof.offset);
-  return { movie, moovOffset: start, fileBytes: size, fragments };
 }

@@ -13,8 +13,8 @@ import {
   type SegmentTable,
   segmentFormat,
 } from '@reelay/seekable-media/segment-file';
+import { INSPECT_SEGMENT, READ_SEGMENT } from '@reelay/seekable-media/tasks';
 import { durationOf, hasDiscontinuity, isSameSection, type Segment } from '@reelay/seekable-media/timeline';
-import { INSPECT_SEGMENT, READ_SEGMENT } from '../parsing.ts';
 import type { OpenRequest } from '../source.ts';
 import type { FetchOptions, SegmentFetch, SegmentVersion } from './segment-fetch.ts';
 

@@ -1,15 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { abortable, createCache, createSemaphore, createSingleFlight } from '@reelay/concurrency';
-import { releaseBuffer } from '@reelay/guarded-fetch';
+import { generatedStream, releaseBuffer } from '@reelay/guarded-fetch';
 import { type PackedPlace, parseInitTracks, recycle, UnsupportedMp4, weighPlace } from '@reelay/seekable-media/isobmff';
+import { type FragmentSource, readLayoutBytes, type TakenPlace } from '@reelay/seekable-media/reading';
 import { audioTable, placeRequest } from '@reelay/seekable-media/segment-file';
+import { READ_SEGMENT } from '@reelay/seekable-media/tasks';
 import type { Segment } from '@reelay/seekable-media/timeline';
 import { createLayout, LAYOUT_VERSION, type Layout } from '@reelay/seekable-media/virtual-mp4';
 import { UpstreamError } from '../errors.ts';
 import { type Name, nameOf } from '../names.ts';
-import { READ_SEGMENT } from '../parsing.ts';
-import type { FragmentSource, TakenPlace } from '../placed-file.ts';
-import { madeFragments, readPlacesOf } from '../places.ts';
 import type { FileSource } from '../source.ts';
 import type { TrackFile } from '../track.ts';
 import { createListedFiles, type ListedFile, type TableRequest } from './listed-files.ts';
@@ -168,13 +167,20 @@ export function createSegmentFiles(placeBytes: number, probesPerHost = PROBES_PE
         validator: nameOf([file.name], 'mp4', [LAYOUT_VERSION, layout.fingerprint]),
         fragments,
         headerBytes: layout.mediaStart,
-        read: (first, last = layout.size - 1) =>
-          readPlacesOf({ layout, first, last, parse, client, open: (signal) => [madeFragments(fragments, signal)] }),
+        read(first, last = layout.size - 1) {
+          const ended = new AbortController();
+          const options = { parse, client, signal: ended.signal, lists: [fragments], openSource: noFile };
+          return generatedStream(readLayoutBytes({ ...options, layout, first, last }), () =>
+            ended.abort(new Error('Reading ended')),
+          );
+        },
         close: () => undefined,
       };
     },
   };
 }
+
+const noFile = () => Promise.reject(new TypeError('A list of segments is no file'));
 
 interface Place {
   readonly packed: PackedPlace;

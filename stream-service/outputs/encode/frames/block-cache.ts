@@ -1,6 +1,7 @@
 import { generatedStream } from '@reelay/guarded-fetch';
+import { ByteReader } from '@reelay/seekable-media/reading';
 import { type Name, nameOf } from '@reelay/source/names';
-import { ByteReader, type SizedFile } from '../../byte-reader.ts';
+import type { SizedFile } from '../../../source/index.ts';
 import type { AdvanceExtent, ComputedExtents } from '../../computed-extents.ts';
 
 /** Small enough that a seek wastes little. */

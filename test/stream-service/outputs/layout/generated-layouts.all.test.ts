@@ -4,7 +4,7 @@ import { indexMovie, parseBoxes, UnsupportedMp4 } from '../../../../packages/see
 import { measureFragment } from '../../../../packages/seekable-media/src/isobmff/fragment-samples.ts';
 import { parseSampleTable } from '../../../../packages/seekable-media/src/isobmff/sample-table.ts';
 import { parseTrackHeader, type TrackHeader } from '../../../../packages/seekable-media/src/isobmff/track-header.ts';
-import type { SizedFile } from '../../../../stream-service/outputs/byte-reader.ts';
+import type { SizedFile } from '../../../../stream-service/source/open-source.ts';
 import { ensureMedia } from '../../../origin/media.ts';
 import { arrangements, type GeneratedSample, generateFile, readTemplate, samples } from './generated-source.ts';
 import { layOut, read, sized } from './layouts-in-memory.ts';

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { readLayoutBytes } from '@reelay/seekable-media/reading';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fullBox, UnsupportedMp4, u32, u64 } from '../../../../packages/seekable-media/src/isobmff/boxes.ts';
-import type { SizedFile } from '../../../../stream-service/outputs/byte-reader.ts';
-import { readLayoutBytes } from '../../../../stream-service/outputs/layout/layout-stream.ts';
+import type { SizedFile } from '../../../../stream-service/source/open-source.ts';
 import { expectWholeOrError, layOut, manglings, openOf, read, sized } from './layouts-in-memory.ts';
 import { usePairMedia } from './pair-fixture.ts';
 

@@ -1,11 +1,10 @@
 import { buffer } from 'node:stream/consumers';
+import { ByteReader, readFileHeaders, readLayoutBytes } from '@reelay/seekable-media/reading';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { createLayout } from '../../../../packages/seekable-media/src/virtual-mp4/create-layout.ts';
 import type { Layout } from '../../../../packages/seekable-media/src/virtual-mp4/layout.ts';
-import { ByteReader, type SizedFile } from '../../../../stream-service/outputs/byte-reader.ts';
-import { readLayoutBytes } from '../../../../stream-service/outputs/layout/layout-stream.ts';
-import { readLayoutSource } from '../../../../stream-service/outputs/layout/read-layout.ts';
+import type { SizedFile } from '../../../../stream-service/source/open-source.ts';
 import { fileSource } from '../encode/mp3/fixture.ts';
 
 export const sized = (bytes: Buffer) => fileSource(bytes) as SizedFile & { readonly size: number };
@@ -13,7 +12,7 @@ export const sized = (bytes: Buffer) => fileSource(bytes) as SizedFile & { reado
 /** The layout of a pair. */
 export async function layOut(files: readonly SizedFile[]): Promise<Layout> {
   const { signal } = new AbortController();
-  const [video, audio] = await Promise.all(files.map((file) => readLayoutSource(new ByteReader(file), { signal })));
+  const [video, audio] = await Promise.all(files.map((file) => readFileHeaders(new ByteReader(file), { signal })));
   if (!video || !audio) throw new Error('unreachable');
   return createLayout([video, audio]);
 }

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import { ByteReader, readFileHeaders } from '@reelay/seekable-media/reading';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createLayout } from '../../../../packages/seekable-media/src/virtual-mp4/create-layout.ts';
-import { ByteReader } from '../../../../stream-service/outputs/byte-reader.ts';
-import { readLayoutSource } from '../../../../stream-service/outputs/layout/read-layout.ts';
 import { newestFfmpeg } from '../../../support/installed-tools.ts';
 import { sendRequest } from '../../../support/request.ts';
 import { audioTrack, combinedKey, resourceOf, startService, videoTrack } from '../../fixture.ts';
@@ -44,7 +43,7 @@ describe.each([
   it('has a compact layout', async () => {
     const { url, video, audio } = pair;
     const [videoHeader, audioHeader] = await Promise.all(
-      [video, audio].map((file) => readLayoutSource(new ByteReader(file), { signal: never })),
+      [video, audio].map((file) => readFileHeaders(new ByteReader(file), { signal: never })),
     );
     if (!videoHeader || !audioHeader) throw new Error('unreachable');
     expect(videoHeader.movie.bytes.length + audioHeader.movie.bytes.length).toBeGreaterThan(20 * MB);

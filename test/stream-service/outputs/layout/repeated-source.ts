@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { boxHeader, fullBox, u32, u64 } from '../../../../packages/seekable-media/src/isobmff/boxes.ts';
 import { writeMovie } from '../../../../packages/seekable-media/src/isobmff/movie-header.ts';
 import { parseSampleTable } from '../../../../packages/seekable-media/src/isobmff/sample-table.ts';
-import type { SizedFile } from '../../../../stream-service/outputs/byte-reader.ts';
+import type { SizedFile } from '../../../../stream-service/source/open-source.ts';
 import { FILE_TYPE, headerOf } from './generated-source.ts';
 
 const CHUNK_BYTES = 256 * 1024;

@@ -1,12 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { FillingBuffer, type FragmentStore, readLayoutBytes } from '@reelay/seekable-media/reading';
 import type { Source } from '@reelay/source';
 import { describe, expect, it } from 'vitest';
-import type { SizedFile } from '../../../../stream-service/outputs/byte-reader.ts';
-import { createComputedExtents } from '../../../../stream-service/outputs/computed-extents.ts';
-import { readLayoutBytes } from '../../../../stream-service/outputs/layout/layout-stream.ts';
-import type { OpenSource } from '../../../../stream-service/source/open-source.ts';
+import type { OpenSource, SizedFile } from '../../../../stream-service/source/open-source.ts';
 import { createFaultHandler } from '../../../origin/faults.ts';
 import { newestFfmpeg } from '../../../support/installed-tools.ts';
 import { probe } from '../../../support/media-tools.ts';
@@ -141,10 +139,19 @@ describe('Media with the key of a pair', () => {
     const [video] = sources;
     const files = sources.map((source): SizedFile => Object.assign(source, { size: source.size ?? 0 }));
     const layout = await layOut(files);
-    const extents = createComputedExtents();
+    const kept = new Map<string, FillingBuffer>();
+    const store: FragmentStore = {
+      get: (source, { index, bytes }) => {
+        const name = `${source} ${index}`;
+        return kept.get(name) ?? kept.set(name, new FillingBuffer(bytes)).get(name) ?? new FillingBuffer(bytes);
+      },
+      has: (source, { index }) => kept.get(`${source} ${index}`)?.complete !== undefined,
+      use: async () => undefined,
+      note: () => undefined,
+    };
     const openSource = openOf(files);
     const first = layout.mediaStart;
-    const options = { layout, first, last: first + 500_000, openSource, extents };
+    const options = { layout, first, last: first + 500_000, openSource, store };
     let taken = 0;
     for await (const chunk of readLayoutBytes(options)) {
       taken += chunk.length;

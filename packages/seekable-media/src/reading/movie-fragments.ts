@@ -1,7 +1,7 @@
-import { type MovieFragment, UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
-import type { FragmentEntry } from '@reelay/seekable-media/virtual-mp4';
-import { ByteReader, type SizedFile } from '../byte-reader.ts';
+import { type MovieFragment, UnsupportedMp4 } from '../isobmff/index.ts';
+import type { FragmentEntry } from '../virtual-mp4/index.ts';
 import { type BoxReader, readFragmentBoxes, readMoof } from './box-reader.ts';
+import { ByteReader, type ByteSource } from './byte-reader.ts';
 
 /** Of one fragment. */
 const MAX_MOOFS = 1024;
@@ -21,7 +21,7 @@ const MAX_TOTAL_MOOFS = 0xffff;
  * @throws UnsupportedMp4 when a fragment is not what the segment index says
  */
 export async function readMovieFragments(
-  file: SizedFile,
+  file: ByteSource,
   entries: readonly FragmentEntry[],
   { files, signal }: { readonly files: number; readonly signal: AbortSignal },
 ): Promise<readonly MovieFragment[]> {

@@ -1,6 +1,5 @@
-import type { Permit } from '@reelay/concurrency';
-import type { PackedPlace } from '@reelay/seekable-media/isobmff';
-import type { PackedList } from '@reelay/seekable-media/virtual-mp4';
+import type { PackedPlace } from '../isobmff/index.ts';
+import type { PackedList } from '../virtual-mp4/index.ts';
 
 /** A complete list of segments as fragments, which are read into memory that streams share. */
 export interface FragmentSource extends PlaceMemory {
@@ -10,6 +9,11 @@ export interface FragmentSource extends PlaceMemory {
   bytesOf(index: number): number;
   /** The samples of a fragment, which stay in memory until they are released. @throws what reading the segment throws */
   take(index: number, signal: AbortSignal): Promise<TakenPlace>;
+}
+
+/** Some memory that a client uses. */
+interface Permit {
+  release(): void;
 }
 
 /** The memory that a client may use. One acquires it for all places that are needed at the same time, so that none waits for another. */
@@ -174,7 +178,11 @@ export async function* readPlaces(
  * @param first bytes before it are left out
  * @param end offset behind the last byte
  */
-async function* copyChunks({ parts, isHeld }: HeldPlace, first: number, end: number): AsyncGenerator<Buffer> {
+export async function* copyChunks(
+  { parts, isHeld }: Pick<HeldPlace, 'parts' | 'isHeld'>,
+  first: number,
+  end: number,
+): AsyncGenerator<Buffer> {
   let chunk = Buffer.alloc(0);
   let filled = 0;
   let chunkBytes = FIRST_CHUNK_BYTES;

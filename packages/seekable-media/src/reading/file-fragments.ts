@@ -1,38 +1,49 @@
-import type { PackedRun } from '@reelay/seekable-media/isobmff';
-import {
-  type Layout,
-  type PlaceFragment,
-  placesSpan,
-  type RunRange,
-  type SourceIndex,
-} from '@reelay/seekable-media/virtual-mp4';
-import { type Name, nameOf } from '@reelay/source/names';
-import type { PlacePart } from '@reelay/source/placed-file';
-import { type FragmentReader, fragmentsOf, type TakenFragment } from '@reelay/source/places';
-import type { ByteRange } from '@reelay/source/request-headers';
-import { type ParsingOptions, parse, READ_FRAGMENT } from '../../../core/parsing/index.ts';
-import type { ByteReader } from '../byte-reader.ts';
-import { ComputedExtent, type ComputedExtents, type SharedFile } from '../computed-extents.ts';
+import type { PackedRun } from '../isobmff/index.ts';
+import { type Parsing, READ_FRAGMENT, runTask } from '../tasks/index.ts';
+import { type Layout, type PlaceFragment, placesSpan, type RunRange, type SourceIndex } from '../virtual-mp4/index.ts';
 import type { BoxReader } from './box-reader.ts';
-import { readMoofs } from './read-movie-fragments.ts';
+import { type ByteReader, passOn } from './byte-reader.ts';
+import { FillingBuffer } from './filling-buffer.ts';
+import { readMoofs } from './movie-fragments.ts';
+import type { FragmentReader, TakenFragment } from './places.ts';
+
+/** Where fragments of files are kept for other streams, in the version of the file that this stream reads. */
+export interface FragmentStore {
+  /** A buffer for a fragment, which may have some of its bytes. @param isForOthers it is kept */
+  get(source: SourceIndex, fragment: PlaceFragment, isForOthers: boolean): FillingBuffer;
+  /** Whether a fragment is there as a whole. */
+  has(source: SourceIndex, fragment: PlaceFragment): boolean;
+  /**
+   * To be called before bytes are sent, or added.
+   * @param buffer absent: they pass on
+   * @throws when another stream has read those of another version
+   */
+  use(buffer: FillingBuffer | undefined, isAdded: boolean): Promise<void>;
+  /** Called with bytes that were read. @param first offset in the source */
+  note(source: SourceIndex, first: number, bytes: Buffer): void;
+}
+
+/** Nothing is kept. */
+export const NO_STORE: FragmentStore = {
+  get: (_source, { bytes }) => new FillingBuffer(bytes),
+  has: () => false,
+  use: async () => undefined,
+  note: () => undefined,
+};
 
 export interface FileFragmentsOptions {
   readonly layout: Layout;
   readonly source: SourceIndex;
-  /** The layout, in one version of its sources. */
-  readonly shared: SharedFile;
-  readonly extents: ComputedExtents;
+  readonly store: FragmentStore;
   /** Number of the last place that is read. */
   readonly lastPlace: number;
   /** Opens the source. @param span that is read first, at least */
-  readonly open: (span: ByteRange) => Promise<ByteReader>;
-  readonly parsing: ParsingOptions & { readonly signal: AbortSignal };
+  readonly open: (span: { readonly first: number; readonly last: number }) => Promise<ByteReader>;
+  readonly parsing: Parsing & { readonly signal: AbortSignal };
 }
 
 /** Beyond the range, for the rest of a `moof`. */
 const EXTRA_READ_BYTES = 64 * 1024;
-/** Shorter pieces are joined. */
-const MIN_OWN_BYTES = 1024;
 /** So many places of a stream are kept: players open a connection for each, and one that reads on needs none of those behind it. */
 const KEPT_PLACES = 2;
 
@@ -41,7 +52,7 @@ const KEPT_PLACES = 2;
  * for others has been read; those of further ones are read as a whole.
  */
 export function fileFragments(options: FileFragmentsOptions): FragmentReader {
-  const { layout, source, lastPlace, shared, extents, open, parsing } = options;
+  const { layout, source, lastPlace, store, open, parsing } = options;
   const tracks = layout.placeTracks.filter((track) => track.source === source);
   const isLead = source === 0 && tracks.length === 1;
   let reader: Promise<ByteReader> | undefined;
@@ -72,7 +83,7 @@ export function fileFragments(options: FileFragmentsOptions): FragmentReader {
       ? [{ bytes: layout.own.subarray(moof.offset, moof.offset + moof.bytes), offset: 0 }]
       : await readMoofs(boxes, { offset: first, bytes });
     isSimple &&= moofs.length === 1;
-    return parse(
+    return runTask(
       READ_FRAGMENT,
       { first, bytes, moofs, tracks: tracks.map(({ sourceId, defaults }) => ({ sourceId, defaults })) },
       parsing,
@@ -82,18 +93,16 @@ export function fileFragments(options: FileFragmentsOptions): FragmentReader {
   /** A fragment in memory, which is filled as far as it is needed. */
   const keep = async (fragment: PlaceFragment, isForOthers: boolean): Promise<TakenFragment> => {
     const { first, bytes } = fragment;
-    const extent = isForOthers
-      ? extents.get(fragmentName(shared, source, fragment), bytes, shared.reading)
-      : new ComputedExtent(bytes, shared.reading);
-    await shared.use(extent);
+    const buffer = store.get(source, fragment, isForOthers);
+    await store.use(buffer, false);
     const advance = async () => {
-      await shared.use(extent, true);
+      await store.use(buffer, true);
       const own = await readerAt(fragment);
-      await extent.appendFrom(own, first + extent.filled, extent.missingBytes, (offset, chunk) =>
-        shared.note(source, offset, chunk),
+      await buffer.appendFrom(own, first + buffer.filled, buffer.missingBytes, (offset, chunk) =>
+        store.note(source, offset, chunk),
       );
     };
-    const filled = (end: number) => extent.upTo(end, advance);
+    const filled = (end: number) => buffer.upTo(end, advance);
     const runs = await runsOf(fragment, memoryReader(first, bytes, filled));
     if (!isLead) await filled(bytes);
     return {
@@ -101,7 +110,7 @@ export function fileFragments(options: FileFragmentsOptions): FragmentReader {
       async *parts(run, range) {
         for (const { from, to } of piecesOf(run, range)) {
           for (let at = from; at < to; ) {
-            if (extent.filled <= at) yield NO_BYTES;
+            if (buffer.filled <= at) yield NO_BYTES;
             const there = await filled(at + 1);
             yield there.subarray(at, to);
             at = Math.min(to, there.length);
@@ -114,26 +123,14 @@ export function fileFragments(options: FileFragmentsOptions): FragmentReader {
 
   /** A fragment that passes on. */
   const pass = async (fragment: PlaceFragment): Promise<TakenFragment> => {
-    await shared.use(shared, true);
+    await store.use(undefined, true);
     const own = await readerAt(fragment);
     const runs = await runsOf(fragment, own);
     return {
       runs,
-      async *parts(run, range): AsyncGenerator<PlacePart> {
+      async *parts(run, range) {
         for (const { from, to } of piecesOf(run, range)) {
-          own.seek(fragment.first + from);
-          for (let left = to - from; left > 0; ) {
-            const chunk = own.take(left);
-            if (chunk) {
-              shared.note(source, fragment.first + to - left, chunk);
-              left -= chunk.length;
-              // A hostile file has many samples of one byte each.
-              yield chunk.length < MIN_OWN_BYTES ? chunk : { own: chunk };
-            } else {
-              yield NO_BYTES;
-              await own.ready();
-            }
-          }
+          yield* passOn(own, fragment.first + from, to - from, (first, chunk) => store.note(source, first, chunk));
         }
       },
       release: () => undefined,
@@ -142,7 +139,7 @@ export function fileFragments(options: FileFragmentsOptions): FragmentReader {
 
   return {
     async prepare(fragment) {
-      if (!extents.complete(fragmentName(shared, source, fragment))) await readerAt(fragment);
+      if (!store.has(source, fragment)) await readerAt(fragment);
     },
     take(fragment) {
       count += 1;
@@ -153,22 +150,6 @@ export function fileFragments(options: FileFragmentsOptions): FragmentReader {
     },
   };
 }
-
-/** The name of a fragment in memory. */
-const fragmentName = ({ name }: Pick<SharedFile, 'name'>, source: SourceIndex, { index }: PlaceFragment): Name =>
-  nameOf([name], 'fragment', [source, index]);
-
-/** What tells whether fragments are in memory. */
-interface KeptFragments extends Pick<FileFragmentsOptions, 'layout' | 'shared' | 'extents'> {
-  /** Whether a source is a list of segments. */
-  readonly isList: (source: SourceIndex) => boolean;
-}
-
-/** Whether the fragments of files that a place needs are in memory. */
-export const isPlaceKept = (number: number, { layout, shared, extents, isList }: KeptFragments): boolean =>
-  fragmentsOf(layout, number).every(
-    ({ source, fragment }) => isList(source) || extents.complete(fragmentName(shared, source, fragment)),
-  );
 
 const NO_BYTES = Buffer.alloc(0);
 

@@ -4,9 +4,9 @@ import {
   LARGE_BOX_HEADER_BYTES,
   parseBoxHeader,
   UnsupportedMp4,
-} from '@reelay/seekable-media/isobmff';
-import type { FragmentEntry } from '@reelay/seekable-media/virtual-mp4';
-import type { ByteReader } from '../byte-reader.ts';
+} from '../isobmff/index.ts';
+import type { FragmentEntry } from '../virtual-mp4/index.ts';
+import type { ByteReader } from './byte-reader.ts';
 
 /** A box of a file, whose content has not been read. */
 export interface FileBox extends Box {

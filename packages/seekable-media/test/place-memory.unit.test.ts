@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type PlaceContent, type PlacePart, passingOn, readingOf, readPlaces } from '../src/placed-file.ts';
+import { type PlaceContent, type PlacePart, passingOn, readingOf, readPlaces } from '../src/reading/place-memory.ts';
 
 const header = Buffer.from('header');
 /** Three places, of which the second one is larger than a chunk. */

@@ -1,6 +1,5 @@
-import type { Readable } from 'node:stream';
-import { generatedStream } from '@reelay/guarded-fetch';
-import { type PackedRun, runParts } from '@reelay/seekable-media/isobmff';
+import { type PackedRun, runParts } from '../isobmff/index.ts';
+import { ARRANGE_PLACE, type Parsing, runTask } from '../tasks/index.ts';
 import {
   type FramedPlace,
   type Layout,
@@ -10,8 +9,7 @@ import {
   placeTimes,
   type RunRange,
   type SourceIndex,
-} from '@reelay/seekable-media/virtual-mp4';
-import { ARRANGE_PLACE, type Parse } from './parsing.ts';
+} from '../virtual-mp4/index.ts';
 import {
   type FragmentSource,
   type PlaceContent,
@@ -19,7 +17,7 @@ import {
   passingOn,
   readingOf,
   readPlaces,
-} from './placed-file.ts';
+} from './place-memory.ts';
 
 /** The fragments of a source, as one stream reads them. */
 export interface FragmentReader {
@@ -73,32 +71,29 @@ export function copiedFragments(places: FragmentSource, signal: AbortSignal): Fr
   };
 }
 
-export interface PlaceStreamOptions {
+export interface PlaceReadOptions extends Parsing {
   readonly layout: Layout;
   /** Offsets, both included. */
   readonly first: number;
   readonly last: number;
-  readonly parse: Parse;
-  /** The client whose share of parsing is used. */
-  readonly client: string;
+  /** Aborted when nobody reads on. */
+  readonly signal: AbortSignal;
   /**
    * By source: places begin with the fragments of the first one.
-   * @param signal aborted when the stream ends
    * @param lastPlace number of the last place that is read
    */
-  readonly open: (signal: AbortSignal, lastPlace: number) => readonly FragmentReader[];
+  readonly open: (lastPlace: number) => readonly FragmentReader[];
 }
 
 /**
  * Reads a range of a layout of places: each is arranged from the samples of its fragments.
  * @throws what reading the sources throws, and UnsupportedMp4 where they are not what their indexes say
  */
-export function readPlacesOf({ layout, first, last, parse, client, open }: PlaceStreamOptions): Readable {
-  const ended = new AbortController();
-  const { signal } = ended;
+export async function* readPlacesOf(options: PlaceReadOptions): AsyncGenerator<Buffer> {
+  const { layout, first, last, signal, open } = options;
   const places = placeExtents(layout);
   const lastPlace = places.findLastIndex(({ start }) => start <= last);
-  const readers = open(signal, lastPlace);
+  const readers = open(lastPlace);
 
   const make = async (number: number): Promise<PlaceContent> => {
     const wanted = fragmentsOf(layout, number);
@@ -108,7 +103,7 @@ export function readPlacesOf({ layout, first, last, parse, client, open }: Place
       const find = (source: SourceIndex, index: number) =>
         taken[wanted.findIndex((each) => each.source === source && each.fragment.index === index)];
       const arranging = placeRequest(layout, { number, bytes: places[number]?.bytes ?? 0, find });
-      const parts = joinParts(layout, { number, find }, await parse(ARRANGE_PLACE, arranging, { client, signal }));
+      const parts = joinParts(layout, { number, find }, await runTask(ARRANGE_PLACE, arranging, options));
       return {
         async *parts() {
           for (const part of parts) {
@@ -143,24 +138,21 @@ export function readPlacesOf({ layout, first, last, parse, client, open }: Place
       0,
     );
 
-  const bytes = async function* () {
-    const firstPlace = Math.max(
-      0,
-      places.findLastIndex(({ start }) => start <= first),
+  const firstPlace = Math.max(
+    0,
+    places.findLastIndex(({ start }) => start <= first),
+  );
+  // The status of the response depends on whether the sources can be opened.
+  if (firstPlace <= lastPlace)
+    await Promise.all(
+      fragmentsOf(layout, firstPlace).map(({ source, fragment }) => readers[source]?.prepare?.(fragment)),
     );
-    // The status of the response depends on whether the sources can be opened.
-    if (firstPlace <= lastPlace)
-      await Promise.all(
-        fragmentsOf(layout, firstPlace).map(({ source, fragment }) => readers[source]?.prepare?.(fragment)),
-      );
-    const { sourceOffset } = layout.extent(0);
-    const header = layout.own.subarray(sourceOffset, sourceOffset + layout.mediaStart);
-    const offsets = [...places.map(({ start }) => start), layout.size];
-    const memory = readers[0]?.places;
-    const reading = memory ? readingOf(memory, { bytesOf, make }, signal) : passingOn(makeAhead);
-    yield* readPlaces({ header, offsets, first, last }, reading);
-  };
-  return generatedStream(bytes(), () => ended.abort(new Error('Reading ended')));
+  const { sourceOffset } = layout.extent(0);
+  const header = layout.own.subarray(sourceOffset, sourceOffset + layout.mediaStart);
+  const offsets = [...places.map(({ start }) => start), layout.size];
+  const memory = readers[0]?.places;
+  const reading = memory ? readingOf(memory, { bytesOf, make }, signal) : passingOn(makeAhead);
+  yield* readPlaces({ header, offsets, first, last }, reading);
 }
 
 interface TakenPlaceFragments {

@@ -9,10 +9,9 @@ import {
   type SegmentIndex,
   type TrackHeader,
   UnsupportedMp4,
-} from '@reelay/seekable-media/isobmff';
-import { type FragmentEntry, type FragmentIndex, isClosed, MAX_FRAGMENTS } from '@reelay/seekable-media/virtual-mp4';
-import { MEASURE_FRAGMENT, type ParsingOptions, parse } from '../../../core/parsing/index.ts';
-import type { ByteReader } from '../byte-reader.ts';
+} from '../isobmff/index.ts';
+import { MEASURE_FRAGMENT, type Parsing, runTask } from '../tasks/index.ts';
+import { type FragmentEntry, type FragmentIndex, isClosed, MAX_FRAGMENTS } from '../virtual-mp4/index.ts';
 import {
   type FileBox,
   readFragmentBoxes,
@@ -21,6 +20,7 @@ import {
   readTopLevelBox,
   readWhole,
 } from './box-reader.ts';
+import type { ByteReader } from './byte-reader.ts';
 
 /** The largest `sidx` has 65,535 entries of 12 bytes. */
 const MAX_INDEX_BYTES = 1024 * 1024;
@@ -47,7 +47,7 @@ interface MovieBox {
   readonly end: number;
 }
 
-export interface CollectOptions extends ParsingOptions {
+export interface CollectOptions extends Parsing {
   /** The index is known to be right: the first fragment is read only where the index leaves something open. @default false */
   readonly isExact?: boolean | undefined;
 }
@@ -85,11 +85,11 @@ class FragmentCollector {
   startTime = 0;
   readonly #reader: ByteReader;
   readonly #movie: IndexedBox;
-  readonly #options: ParsingOptions;
+  readonly #options: Parsing;
   #reads = 0;
   #skipped = 0;
 
-  constructor(reader: ByteReader, movie: IndexedBox, options: ParsingOptions) {
+  constructor(reader: ByteReader, movie: IndexedBox, options: Parsing) {
     this.#reader = reader;
     this.#movie = movie;
     this.#options = options;
@@ -189,7 +189,7 @@ class FragmentCollector {
     if (box?.type !== 'moof') throw new UnsupportedMp4('Segment index does not fit its file');
     const fragment = { bytes: await readMoof(this.#reader, box), offset: box.start };
     const { id: trackId, timescale, fragmentDefaults: defaults = Buffer.alloc(16) } = findOnlyTrack(this.#movie);
-    const { startTime, endTime } = await parse(MEASURE_FRAGMENT, { fragment, trackId, defaults }, this.#options);
+    const { startTime, endTime } = await runTask(MEASURE_FRAGMENT, { fragment, trackId, defaults }, this.#options);
     let mdat = await readTopLevelBox(this.#reader, box.end);
     while (mdat?.type === 'free') mdat = await readTopLevelBox(this.#reader, mdat.end);
     if (mdat?.type !== 'mdat') throw new UnsupportedMp4('A moof without mdat');
