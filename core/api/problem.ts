@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { formatContentRange } from '@reelay/source/request-headers';
+import { formatContentRange } from '@reelay/seekable-media/http';
 import {
   CapacityExceeded,
   ClientDisconnected,

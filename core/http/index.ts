@@ -43,7 +43,6 @@ export {
   isCrossSiteSubrequest,
   isForCrossSite,
   isForeignPage,
-  matchesEntityTag,
   mergeVary,
   preflightHeaders,
 } from './response-headers.ts';

@@ -136,7 +136,3 @@ const isAllowed = (origin: string | undefined, allowed: readonly string[]): orig
 
 /** A strong entity tag (RFC 9110 §8.8.3), of what `digestOf` takes. */
 export const entityTag = (value: unknown): string => `"${digestOf(value)}"`;
-
-/** Whether an If-None-Match names the entity tag, by weak comparison (RFC 9110 §13.1.2). */
-export const matchesEntityTag = (ifNoneMatch: string | undefined, tag: string): boolean =>
-  (ifNoneMatch ?? '').split(',').some((known) => ['*', tag].includes(known.trim().replace(/^W\//, '')));

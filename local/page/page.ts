@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { matchesEntityTag } from '@reelay/seekable-media/http';
 import { problems, SECURITY_TEXT_PATH, securityText } from '../../core/api/index.ts';
 import { messageOf } from '../../core/errors/index.ts';
-import { matchesEntityTag } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import headers from '../../web/security-headers.json' with { type: 'json' };
 import { answerProblem, basePathOf, isIngress } from '../gateway/index.ts';

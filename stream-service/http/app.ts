@@ -1,4 +1,4 @@
-import { predictRange } from '@reelay/source/request-headers';
+import { predictRange } from '@reelay/seekable-media/http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import {
   operations,

@@ -1,11 +1,11 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { finished } from 'node:stream';
+import { answerFor, formatContentRange, matchesEntityTag } from '@reelay/seekable-media/http';
 import { firstBytes } from '@reelay/source';
-import { type ByteRange, decideRange, formatContentRange } from '@reelay/source/request-headers';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { problems, type StreamOperationId } from '../../core/api/index.ts';
 import { UpstreamError } from '../../core/errors/index.ts';
-import { contentDisposition, matchesEntityTag, namingAs, namingOf, type SignKey } from '../../core/http/index.ts';
+import { contentDisposition, namingAs, namingOf, type SignKey } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { Resource } from '../../core/state/index.ts';
 import { type Representation, type RepresentationHead, toReadError } from '../outputs/index.ts';
@@ -105,11 +105,9 @@ export async function sendRepresentation(
   reply: FastifyReply,
   { representation, headersOf, session, stalledClients, log }: SendOptions,
 ): Promise<FastifyReply> {
-  const { range, 'if-range': ifRange } = request.headers;
-  const { size, etag, acceptRanges } = representation;
-  const asked = acceptRanges === 'bytes' && rangeApplies(ifRange, etag) ? range : undefined;
-  const slice = size === undefined ? undefined : { ...sliceOf(asked, size), total: size };
-  const body = representation.read(slice?.first ?? 0, slice?.last);
+  const { size } = representation;
+  const sent = size === undefined ? undefined : sentOf(request.headers, { ...representation, size });
+  const body = representation.read(sent?.first ?? 0, sent?.last);
   session.onClose(() => body.destroy());
   await firstBytes(body).catch((error) => {
     throw toReadError(error);
@@ -119,9 +117,9 @@ export async function sendRepresentation(
   });
 
   reply.headers(headersOf(representation));
-  if (slice?.partial) {
-    reply.code(206).header('content-range', formatContentRange(slice, slice.total));
-    reply.header('content-length', String(slice.last - slice.first + 1));
+  if (sent?.status === 206) {
+    reply.code(206).header('content-range', formatContentRange(sent, size ?? 0));
+    reply.header('content-length', String(sent.last - sent.first + 1));
   }
   session.markStreaming();
   reply.hijack();
@@ -131,17 +129,14 @@ export async function sendRepresentation(
   return reply;
 }
 
-/** Strong comparison (RFC 9110 §13.1.5). No Last-Modified is ever sent, so a date never matches. */
-const rangeApplies = (ifRange: string | string[] | undefined, etag: string | undefined) =>
-  ifRange === undefined || ifRange === etag;
-
-interface Slice extends ByteRange {
-  readonly partial: boolean;
-}
-
-function sliceOf(range: string | undefined, size: number): Slice {
-  const decision = decideRange(range, size);
-  if (decision === 'unsatisfiable') throw problems.rangeNotSatisfiable(size);
+/** What is sent of a representation of known size. That the client has it already was answered before. */
+function sentOf(
+  headers: FastifyRequest['headers'],
+  { acceptRanges, etag, size }: RepresentationHead & { size: number },
+) {
+  const ranges = acceptRanges === 'bytes' ? { range: headers.range, 'if-range': headers['if-range'] as string } : {};
+  const answer = answerFor(ranges, { etag, size });
+  if (!('first' in answer)) throw problems.rangeNotSatisfiable(size);
   if (size === 0) throw new UpstreamError('The source is empty');
-  return decision === 'whole' ? { first: 0, last: size - 1, partial: false } : { ...decision, partial: true };
+  return answer;
 }

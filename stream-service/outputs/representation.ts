@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { FileType } from '@reelay/seekable-media/codecs';
+import type { PredictedRange } from '@reelay/seekable-media/http';
 import type { ClipTimes } from '@reelay/seekable-media/skipping';
 import { memorySource } from '@reelay/source';
-import type { PredictedRange } from '@reelay/source/request-headers';
 import { type Selection, toProblem } from '../../core/api/index.ts';
 import type { ConversionName, ListPlace } from '../../core/conversions/index.ts';
 import { UpstreamError } from '../../core/errors/index.ts';

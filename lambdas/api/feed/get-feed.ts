@@ -1,6 +1,7 @@
 import { collectInSlices } from '@reelay/concurrency';
+import { matchesEntityTag } from '@reelay/seekable-media/http';
 import { readSelection } from '../../../core/api/index.ts';
-import { ACCESS_HEADER, entityTag, linkSignerFor, matchesEntityTag } from '../../../core/http/index.ts';
+import { ACCESS_HEADER, entityTag, linkSignerFor } from '../../../core/http/index.ts';
 import { chooseSubtitle, keyOf } from '../../../core/state/index.ts';
 import { type Answer, headerOf, type Result, signKeyFor } from '../../middleware/index.ts';
 import { redirect } from '../get.ts';

@@ -1,3 +1,4 @@
+import type { PredictedRange } from '@reelay/seekable-media/http';
 import type { AttemptOptions } from './attempts.ts';
 import { probeOffset } from './availability-probe.ts';
 import { RangeRefused, unknownEntity } from './classify-response.ts';
@@ -6,7 +7,6 @@ import { UpstreamError } from './errors.ts';
 import { RangeFetch } from './range-fetch.ts';
 import { AdaptiveParallelism } from './read-ahead-limits.ts';
 import { type FetchScheduler, ReadAheadStream } from './read-ahead-stream.ts';
-import type { PredictedRange } from './request-headers.ts';
 import type { FileSource, OpenRequest } from './source.ts';
 import { TrackLocator } from './track-locator.ts';
 import { ChunkSizer, type UpstreamTarget } from './upstream-request.ts';

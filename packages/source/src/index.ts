@@ -1,6 +1,7 @@
 export { openFile } from './file-source.ts';
 export type { SourceLimits } from './limits.ts';
-export { memorySource, openSmallFile, readWhole } from './memory.ts';
+export { fromDash, fromHls, type ListFile, type ListFileOptions } from './list-files.ts';
+export { fileStreams, memorySource, openSmallFile, readWhole } from './memory.ts';
 export { singleAttemptLimits } from './plan-attempt.ts';
 export { firstBytes, hasBytes } from './read-ahead-stream.ts';
 export { createRequests } from './requests.ts';

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { appendChunk } from '@reelay/guarded-fetch';
+import { appendChunk, generatedStream } from '@reelay/guarded-fetch';
+import type { VirtualFile } from '@reelay/seekable-media/reading';
 import type { AttemptOptions } from './attempts.ts';
 import type { RequestedRange } from './classify-response.ts';
 import { createMediaCheck } from './completeness.ts';
@@ -9,6 +10,14 @@ import { RangeFetch, type RangeFetchOptions } from './range-fetch.ts';
 import type { FileSource, OpenRequest, Source } from './source.ts';
 import { TrackLocator } from './track-locator.ts';
 import { createRangeRequirement } from './upstream-request.ts';
+
+/** Returns what reads a file of computed bytes, as `FileSource.read` does. */
+export const fileStreams =
+  ({ size, chunks }: Pick<VirtualFile, 'size' | 'chunks'>): FileSource['read'] =>
+  (first, last = size - 1) => {
+    const ended = new AbortController();
+    return generatedStream(chunks(first, last, ended.signal), () => ended.abort(new Error('Reading ended')));
+  };
 
 /** Bytes in memory as a file. */
 export const memorySource = (bytes: Buffer): FileSource => ({

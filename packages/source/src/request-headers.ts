@@ -1,3 +1,5 @@
+import type { ByteRange } from '@reelay/seekable-media/http';
+
 /** A cookie of a source (RFC 6265 §5.3). */
 export interface Cookie {
   readonly name: string;
@@ -50,63 +52,12 @@ function matches({ domain, hostOnly, path, secure }: Cookie, { hostname, pathnam
   );
 }
 
-/** A contiguous part of a representation. Offsets in bytes, both ends included. */
-export interface ByteRange {
-  readonly first: number;
-  readonly last: number;
-}
-
-/** The part of a representation that a Range header selects. */
-export type RangeDecision = ByteRange | 'whole' | 'unsatisfiable';
-
-const SINGLE_RANGE = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i;
-
 /** The groups of a pattern in a header; none when it is absent or does not match. */
 const groupsOf = (pattern: RegExp, header: string | undefined): readonly (string | undefined)[] =>
   header?.match(pattern)?.slice(1) ?? [];
 
 /** A Range header that selects one range: `bytes=0-99`. */
 export const formatRange = ({ first, last }: ByteRange): string => `bytes=${first}-${last}`;
-
-/**
- * Evaluates a Range header for a representation of `size` bytes (RFC 9110 §14.2).
- *
- * A header that is malformed, uses another unit or selects several ranges is ignored, as §14.2 allows: the client receives
- * the whole representation rather than an error.
- */
-export function decideRange(header: string | undefined, size: number): RangeDecision {
-  const [from = '', to = ''] = groupsOf(SINGLE_RANGE, header);
-  if (from === '' && to === '') return 'whole';
-  return from === '' ? suffix(Number(to), size) : slice(Number(from), to === '' ? Infinity : Number(to), size);
-}
-
-function slice(first: number, last: number, size: number): RangeDecision {
-  if (last < first) return 'whole'; // §14.1.1: an invalid range, not an unsatisfiable one
-  if (first >= size) return 'unsatisfiable';
-  return { first, last: Math.min(last, size - 1) };
-}
-
-function suffix(length: number, size: number): RangeDecision {
-  if (length === 0 || size === 0) return 'unsatisfiable';
-  return { first: Math.max(0, size - length), last: size - 1 };
-}
-
-/** Offsets where reading probably starts and ends, both included. `last` undefined: at the end. */
-export interface PredictedRange {
-  readonly first: number;
-  readonly last?: number;
-}
-
-/**
- * What a Range header probably selects, for use before the size is known: everything for a suffix range, and for a header
- * that selects no single range.
- */
-export function predictRange(header: string | undefined): PredictedRange {
-  const [from, to] = groupsOf(SINGLE_RANGE, header);
-  const [first, last] = [Number(from), Number(to)];
-  if (!from || !Number.isSafeInteger(first)) return { first: 0 };
-  return !to || !Number.isSafeInteger(last) || last < first ? { first } : { first, last };
-}
 
 /** A parsed Content-Range. `total` is the size of the whole representation in bytes; undefined for `*`. */
 export interface ContentRange extends ByteRange {
@@ -115,10 +66,6 @@ export interface ContentRange extends ByteRange {
 
 const SATISFIED = /^bytes[ \t]+(\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/i;
 const UNSATISFIED = /^bytes[ \t]+\*\/(\d{1,15})$/i;
-
-/** The Content-Range of a 206 (`bytes 0-99/1234`); without a range, that of a 416, with an asterisk. */
-export const formatContentRange = (range: ByteRange | undefined, total: number): string =>
-  range ? `bytes ${range.first}-${range.last}/${total}` : `bytes */${total}`;
 
 /** Parses the Content-Range of a 206 (RFC 9110 §14.4); undefined if it is absent, malformed or contradicts itself. */
 export function parseContentRange(header: string | undefined): ContentRange | undefined {

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
+import type { PredictedRange } from '@reelay/seekable-media/http';
 import type { FragmentSource } from '@reelay/seekable-media/reading';
 import type { Parse } from '@reelay/seekable-media/tasks';
 import type { AvailabilityProbes } from './availability-probe.ts';
 import type { EventLoopLoad, ReadAheadBudget } from './read-ahead-limits.ts';
-import type { PredictedRange } from './request-headers.ts';
 import type { SourceTrack } from './track.ts';
 import type { OwnValidators, UpstreamRequestDependencies } from './upstream-request.ts';
 

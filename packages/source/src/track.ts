@@ -29,7 +29,7 @@ export interface SourceTrack extends RequestIdentity {
   /** File format without a dot: segments of `flv` are joined in their own way. */
   readonly container?: string;
   /** The segments of DASH. Absent if the list was too large to store: renewing restores it. */
-  readonly fragments?: FragmentList;
+  readonly fragments?: FragmentList | undefined;
   /** The URL that fragments are relative to: kept once, since it may be long. Absent: they are absolute. */
   readonly fragmentBaseUrl?: string;
   readonly overrides?: SegmentOverrides;

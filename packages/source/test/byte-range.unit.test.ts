@@ -1,5 +1,6 @@
+import { decideRange, predictRange } from '@reelay/seekable-media/http';
 import { describe, expect, it } from 'vitest';
-import { decideRange, formatRange, predictRange } from '../src/request-headers.ts';
+import { formatRange } from '../src/request-headers.ts';
 
 describe('decideRange', () => {
   it.each([

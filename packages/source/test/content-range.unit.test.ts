@@ -1,5 +1,6 @@
+import { formatContentRange } from '@reelay/seekable-media/http';
 import { describe, expect, it } from 'vitest';
-import { formatContentRange, parseContentRange, parseLength, parseUnsatisfiedRange } from '../src/request-headers.ts';
+import { parseContentRange, parseLength, parseUnsatisfiedRange } from '../src/request-headers.ts';
 
 describe('formatContentRange', () => {
   it('names the range and the size', () =>

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PredictedRange } from '@reelay/source/request-headers';
+import type { PredictedRange } from '@reelay/seekable-media/http';
 import {
   CapacityExceeded,
   ClientLimitExceeded,

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
+import type { ByteRange, PredictedRange } from '@reelay/seekable-media/http';
 import { firstBytes } from '@reelay/source';
-import type { ByteRange, PredictedRange } from '@reelay/source/request-headers';
 import { NotDeliverable, NotFound, UnsupportedRendition, UpstreamError } from '../../../core/errors/index.ts';
 import type { Log } from '../../../core/log/index.ts';
 import { openChildSession, type StreamSession } from '../../sessions/index.ts';

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { releaseBuffer } from '@reelay/guarded-fetch';
+import type { ByteRange } from '@reelay/seekable-media/http';
 import {
   centralDirectory,
   createStoredBlocks,
@@ -10,7 +11,6 @@ import {
   storedBytes,
   type WrittenZipEntry,
 } from '@reelay/seekable-media/zip';
-import type { ByteRange } from '@reelay/source/request-headers';
 import { type ArchiveContents, type EntryResult, reasonOf } from './contents.ts';
 import { type EntryFeed, type EntryJob, isFailed } from './entry-feed.ts';
 import type { ArchivePlan, PlannedFile } from './plan.ts';

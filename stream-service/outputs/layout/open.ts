@@ -1,16 +1,15 @@
-import { generatedStream } from '@reelay/guarded-fetch';
+import type { ByteRange, PredictedRange } from '@reelay/seekable-media/http';
 import type { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import {
   ByteReader,
+  createVirtualFile,
   type FragmentStore,
   findFirstRead,
   fragmentsOf,
-  readLayoutBytes,
 } from '@reelay/seekable-media/reading';
 import type { Layout, PlaceFragment, SourceIndex } from '@reelay/seekable-media/virtual-mp4';
-import type { Source } from '@reelay/source';
+import { fileStreams, type Source } from '@reelay/source';
 import { nameOf } from '@reelay/source/names';
-import type { ByteRange, PredictedRange } from '@reelay/source/request-headers';
 import { UpstreamError } from '../../../core/errors/index.ts';
 import { parse } from '../../../core/parsing/index.ts';
 import type { Track } from '../../../core/state/index.ts';
@@ -201,13 +200,8 @@ async function openSources(
   const lists = await Promise.all(
     found.tracks.map(async (_, index) => (isList(index) ? (await openSame(index, { first: 0 })).fragments : undefined)),
   );
-  return (first, last = layout.size - 1) => {
-    const ended = new AbortController();
-    const options = { parse, client, signal: ended.signal, lists, store, openSource: openFitting };
-    return generatedStream(readLayoutBytes({ ...options, layout, first, last }), () =>
-      ended.abort(new Error('Reading ended')),
-    );
-  };
+  const options = { parse, client, lists, store, openSource: openFitting };
+  return fileStreams(createVirtualFile({ ...options, layout, version: known.name }));
 }
 
 /** Keeps fragments of files for streams of other clients. */

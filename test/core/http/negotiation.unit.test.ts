@@ -1,6 +1,6 @@
+import { matchesEntityTag } from '@reelay/seekable-media/http';
 import { describe, expect, it } from 'vitest';
 import { chooseJsonType, readWaitPreference, renderJson } from '../../../core/http/negotiation.ts';
-import { matchesEntityTag } from '../../../core/http/response-headers.ts';
 
 describe('chooseJsonType', () => {
   it.each([

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { decideRange, parseContentRange, parseUnsatisfiedRange, predictRange } from '@reelay/source/request-headers';
+import { decideRange, predictRange } from '@reelay/seekable-media/http';
+import { parseContentRange, parseUnsatisfiedRange } from '@reelay/source/request-headers';
 import { Problem } from '../../../core/api/problem.ts';
 import { parseLinkParameter, readSelection, writeSelection } from '../../../core/api/query.ts';
 import { clientOf, renderJson } from '../../../core/http/index.ts';

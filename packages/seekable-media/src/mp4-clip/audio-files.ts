@@ -91,7 +91,7 @@ function writeFlac({ streamInfo, samples, runs }: FlacPackets, tags: Buffer): Cl
   layout.beginMedia();
   for (const { offset, size } of runs) layout.addSamples(0, offset, size);
   const endSeconds = streamInfo.readUInt32BE(TOTAL_AT) / rateOf(streamInfo);
-  return { ...layout.build(), startSeconds: 0, endSeconds };
+  return { ...layout.build(endSeconds), startSeconds: 0, endSeconds };
 }
 
 const rateOf = (streamInfo: Buffer): number => streamInfo.readUIntBE(RATE_AT, 3) >> 4;

@@ -88,7 +88,7 @@ export function layOutClip(sources: ClipTracks, times: ClipTimes, options: ClipO
   const mediaStart = header(0).length + LARGE_BOX_HEADER_BYTES;
   layout.addOwn(header(mediaStart));
   addMedia(layout, order);
-  const built = layout.build();
+  const built = layout.build(lastPart.outputSeconds + lastPart.seconds);
   return { ...built, startSeconds, endSeconds: lastPart.startSeconds + lastPart.seconds };
 }
 

@@ -75,7 +75,7 @@ export function layOutOpus(audio: ClipTrack, times: ClipTimes, comments: Buffer)
   if (page) write(page, true);
 
   const { startSeconds } = times;
-  return { ...layout.build(), startSeconds, endSeconds: startSeconds + window.durationSeconds };
+  return { ...layout.build(window.durationSeconds), startSeconds, endSeconds: startSeconds + window.durationSeconds };
 }
 
 /** The content of `dOps` of the first sample description. */

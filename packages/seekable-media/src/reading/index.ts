@@ -2,7 +2,16 @@ export { ByteReader, type ByteSource, type ByteStream } from './byte-reader.ts';
 export type { FragmentStore } from './file-fragments.ts';
 export { HEADER_RANGE, MAX_MOOV_BYTES, readFileHeaders } from './file-headers.ts';
 export { FillingBuffer } from './filling-buffer.ts';
-export { findFirstRead, readLayoutBytes } from './layout-bytes.ts';
+export { findFirstRead } from './layout-bytes.ts';
 export { readMovieFragments } from './movie-fragments.ts';
 export type { FragmentSource, TakenPlace } from './place-memory.ts';
 export { fragmentsOf } from './places.ts';
+export {
+  clip,
+  createVirtualFile,
+  join,
+  type SegmentListSource,
+  type Source,
+  urlSource,
+  type VirtualFile,
+} from './virtual-file.ts';

@@ -66,12 +66,13 @@ interface ProgressiveTrack {
  */
 function layOutSamples(sources: readonly FileHeaders[], { tags, sounds, ...extras }: LayoutExtras): Layout {
   const tracks = nameSounds(sources.map(parseProgressive), sounds);
-  const texts = textTracks(extras, Math.max(...tracks.map(({ durationSeconds }) => durationSeconds)));
+  const seconds = Math.max(...tracks.map(({ durationSeconds }) => durationSeconds));
+  const texts = textTracks(extras, seconds);
   const order = placeText(interleave(tracks), texts, { firstTrack: tracks.length });
   const layout = new LayoutBuilder();
   addHeader(layout, writeHeader({ tracks, texts, order, tags }), sources);
   addMedia(layout, order);
-  return layout.build();
+  return layout.build(seconds);
 }
 
 function parseProgressive({ movie, fileBytes }: FileHeaders, source: SourceIndex): ProgressiveTrack {

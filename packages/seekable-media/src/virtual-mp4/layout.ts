@@ -39,6 +39,8 @@ export interface LayoutData {
   /** Digest of all bytes that describe the media: `own` and the tables that are read from the sources. */
   readonly fingerprint: string;
   readonly table: ExtentTable;
+  /** Of the presentation. Absent: not known. */
+  readonly durationSeconds: number | undefined;
   /** What the places are made of, by track of the output; empty: there are none. */
   readonly placeTracks: readonly PackedPlaceTrack[];
 }
@@ -141,9 +143,10 @@ export class LayoutBuilder {
     this.#size += bytes;
   }
 
-  build(): Layout {
+  build(durationSeconds?: number): Layout {
     return unpackLayout({
       size: this.#size,
+      durationSeconds,
       sourceCount: this.#sourceCount,
       own: Buffer.concat(this.#own, this.#ownBytes),
       mediaStart: this.#mediaStart,
@@ -190,8 +193,8 @@ interface ExtentTable {
 
 /** What a layout consists of, without its functions. */
 export function packLayout(layout: LayoutData): LayoutData {
-  const { size, sourceCount, own, mediaStart, fingerprint, table, placeTracks } = layout;
-  return { size, sourceCount, own, mediaStart, fingerprint, table, placeTracks };
+  const { size, durationSeconds, sourceCount, own, mediaStart, fingerprint, table, placeTracks } = layout;
+  return { size, durationSeconds, sourceCount, own, mediaStart, fingerprint, table, placeTracks };
 }
 
 /** The layout that some data describes. */

@@ -68,7 +68,8 @@ function placeTracks(
   const [{ durationSeconds: videoSeconds = 0 } = {}, ...others] = tracks;
   if (others.some(({ durationSeconds }) => Math.abs(videoSeconds - durationSeconds) > MAX_DURATION_DIFFERENCE_SECONDS))
     throw new UnsupportedMp4('Durations of the tracks differ');
-  const texts = textTracks(delayText(extras, delaySeconds), Math.max(...tracks.map((track) => track.durationSeconds)));
+  const seconds = Math.max(...tracks.map((track) => track.durationSeconds));
+  const texts = textTracks(delayText(extras, delaySeconds), seconds);
   const starts = places.map(({ time }) => time / timescale);
   const blocks = texts.flatMap((text) => cutTextBlocks(text, starts));
   const after = Map.groupBy(blocks, ({ place }) => place);
@@ -102,7 +103,7 @@ function placeTracks(
     for (const block of after.get(number) ?? []) layout.addOwn(block.bytes);
   }
   const headers = [video, ...audio].map((source) => source.header);
-  return { layout: layout.build(), places, timescale, headerBytes: written.length, headers };
+  return { layout: layout.build(seconds), places, timescale, headerBytes: written.length, headers };
 }
 
 /** All tracks of one source; of several, the video of the first one and the audio of the others. */

@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { abortable, createCache, createSemaphore, createSingleFlight } from '@reelay/concurrency';
-import { generatedStream, releaseBuffer } from '@reelay/guarded-fetch';
+import { releaseBuffer } from '@reelay/guarded-fetch';
 import { type PackedPlace, parseInitTracks, recycle, UnsupportedMp4, weighPlace } from '@reelay/seekable-media/isobmff';
-import { type FragmentSource, readLayoutBytes, type TakenPlace } from '@reelay/seekable-media/reading';
+import { createVirtualFile, type FragmentSource, type TakenPlace } from '@reelay/seekable-media/reading';
 import { audioTable, placeRequest } from '@reelay/seekable-media/segment-file';
 import { READ_SEGMENT } from '@reelay/seekable-media/tasks';
 import type { Segment } from '@reelay/seekable-media/timeline';
 import { createLayout, LAYOUT_VERSION, type Layout } from '@reelay/seekable-media/virtual-mp4';
 import { UpstreamError } from '../errors.ts';
+import { fileStreams } from '../memory.ts';
 import { type Name, nameOf } from '../names.ts';
 import type { FileSource } from '../source.ts';
 import type { TrackFile } from '../track.ts';
@@ -161,19 +162,16 @@ export function createSegmentFiles(placeBytes: number, probesPerHost = PROBES_PE
         tryAcquire: (bytes) => memory.tryAcquire(client, bytes),
         take,
       };
+      const name = nameOf([file.name], 'mp4', [LAYOUT_VERSION, layout.fingerprint]);
       return {
         needsRemux: false,
         size: layout.size,
-        validator: nameOf([file.name], 'mp4', [LAYOUT_VERSION, layout.fingerprint]),
+        validator: name,
         fragments,
         headerBytes: layout.mediaStart,
-        read(first, last = layout.size - 1) {
-          const ended = new AbortController();
-          const options = { parse, client, signal: ended.signal, lists: [fragments], openSource: noFile };
-          return generatedStream(readLayoutBytes({ ...options, layout, first, last }), () =>
-            ended.abort(new Error('Reading ended')),
-          );
-        },
+        read: fileStreams(
+          createVirtualFile({ layout, version: name, lists: [fragments], parse, client, openSource: noFile }),
+        ),
         close: () => undefined,
       };
     },

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { readLayoutBytes } from '@reelay/seekable-media/reading';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fullBox, UnsupportedMp4, u32, u64 } from '../../../../packages/seekable-media/src/isobmff/boxes.ts';
+import { readLayoutBytes } from '../../../../packages/seekable-media/src/reading/layout-bytes.ts';
 import type { SizedFile } from '../../../../stream-service/source/open-source.ts';
 import { expectWholeOrError, layOut, manglings, openOf, read, sized } from './layouts-in-memory.ts';
 import { usePairMedia } from './pair-fixture.ts';

@@ -1,7 +1,8 @@
 import { buffer } from 'node:stream/consumers';
-import { ByteReader, readFileHeaders, readLayoutBytes } from '@reelay/seekable-media/reading';
+import { ByteReader, readFileHeaders } from '@reelay/seekable-media/reading';
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import { readLayoutBytes } from '../../../../packages/seekable-media/src/reading/layout-bytes.ts';
 import { createLayout } from '../../../../packages/seekable-media/src/virtual-mp4/create-layout.ts';
 import type { Layout } from '../../../../packages/seekable-media/src/virtual-mp4/layout.ts';
 import type { SizedFile } from '../../../../stream-service/source/open-source.ts';

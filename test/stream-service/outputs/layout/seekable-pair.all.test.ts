@@ -1,9 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { FillingBuffer, type FragmentStore, readLayoutBytes } from '@reelay/seekable-media/reading';
+import { FillingBuffer, type FragmentStore } from '@reelay/seekable-media/reading';
 import type { Source } from '@reelay/source';
 import { describe, expect, it } from 'vitest';
+import { readLayoutBytes } from '../../../../packages/seekable-media/src/reading/layout-bytes.ts';
 import type { OpenSource, SizedFile } from '../../../../stream-service/source/open-source.ts';
 import { createFaultHandler } from '../../../origin/faults.ts';
 import { newestFfmpeg } from '../../../support/installed-tools.ts';

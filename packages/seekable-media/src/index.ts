@@ -1,0 +1,11 @@
+export { answerFor, respond } from './http/index.ts';
+export { UnsupportedMp4 } from './isobmff/index.ts';
+export {
+  clip,
+  createVirtualFile,
+  join,
+  type SegmentListSource,
+  type Source,
+  urlSource,
+  type VirtualFile,
+} from './reading/index.ts';

@@ -1,0 +1,51 @@
+import { createGuardedFetch } from '@reelay/guarded-fetch';
+import { type DashFragment, packFragments } from '@reelay/seekable-media/dash';
+import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
+import { join, type SegmentListSource, type VirtualFile } from '@reelay/seekable-media/reading';
+import { createRequests, type RequestsOptions } from './requests.ts';
+import { DASH, HLS, type ListKind } from './segmented/load-timeline.ts';
+import { createSegmentFiles } from './segmented/segment-files.ts';
+import type { SourceTrack } from './track.ts';
+
+export interface ListFileOptions extends Partial<RequestsOptions> {
+  /** Request headers that the source requires. @default none */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Bytes of memory for segments. @default 256 MiB */
+  readonly memoryBytes?: number;
+}
+
+/** A complete list of segments as one MP4, which may also be joined with other sources. */
+export type ListFile = VirtualFile & SegmentListSource;
+
+const MEMORY_BYTES = 256 * 1024 * 1024;
+
+/**
+ * One MP4 of all segments of an HLS playlist, or of the best variant of a master playlist. A small request for each segment tells its size
+ * and its times.
+ * @throws UnsupportedMp4 for a list that is live, or makes no file; UpstreamError when it cannot be read
+ */
+export const fromHls = (url: string | URL, options: ListFileOptions = {}): Promise<ListFile> =>
+  openList({ kind: HLS, url: String(url) }, options);
+
+/**
+ * The same of the segments of a DASH representation, the initialization segment first: expanding the manifest is up to whoever has chosen the
+ * representation.
+ * @throws as `fromHls`
+ */
+export const fromDash = (segments: readonly DashFragment[], options: ListFileOptions = {}): Promise<ListFile> =>
+  openList({ kind: DASH, url: segments[0]?.url ?? '', fragments: packFragments(segments) }, options);
+
+async function openList(
+  { kind, url, fragments }: Pick<SourceTrack, 'url' | 'fragments'> & { readonly kind: ListKind },
+  { headers = {}, memoryBytes = MEMORY_BYTES, ...options }: ListFileOptions,
+): Promise<ListFile> {
+  const prepare = createRequests({ ...options, egress: options.egress ?? createGuardedFetch({}) });
+  const files = createSegmentFiles(memoryBytes);
+  const request = { ...prepare({ url, fragments, headers, cookies: [] }), kind };
+  const found = await files.find(request, { isNeeded: true });
+  if (!found) throw new UnsupportedMp4('The list of segments makes no file');
+  const { fragments: source, validator = '' } = await files.open(request, found);
+  if (!source) throw new TypeError('A file without a list');
+  const list = { version: validator, fragments: source };
+  return { ...(await join([list], options)), ...list };
+}
