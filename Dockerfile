@@ -43,7 +43,7 @@ LABEL org.opencontainers.image.title="Reelay" \
   org.opencontainers.image.licenses="MIT"
 COPY --from=system /system/ /
 COPY --from=stripped /node /usr/local/bin/node
-# With a pinned hash: packages/yt-dlp-worker/src/ffmpeg/pinned-ffmpeg.ts.
+# With a pinned hash: packages/yt-dlp-worker/src/ffmpeg/ffmpeg-providers.ts.
 COPY --from=build --chmod=0755 /out/one-machine/ffmpeg /usr/local/bin/ffmpeg
 # A new volume takes over owner and mode of the folder that it covers: any user may run the image. Not `/owned/data/ /data/`, which
 # would leave the mode out.

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { startWorker } from '../../packages/yt-dlp-worker/src/worker/index.ts';
+import { startWorker } from '../../packages/yt-dlp-worker/src/worker/worker-process.ts';
 import { installedTools } from '../../test/support/installed-tools.ts';
 import type { StandaloneCase } from '../bench.ts';
 import { inTurn, seconds } from '../figures.ts';

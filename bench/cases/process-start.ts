@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { prepareHome } from '../../packages/yt-dlp-worker/src/worker/index.ts';
+import { prepareHome } from '../../packages/yt-dlp-worker/src/worker/process-home.ts';
 import { checkSandbox, sandboxCommand } from '../../stream-service/ffmpeg/sandbox.ts';
 import { installedTools } from '../../test/support/installed-tools.ts';
 import type { StandaloneCase } from '../bench.ts';

@@ -4,7 +4,7 @@ import {
   type ImageArchitecture,
   installPinnedFfmpeg,
   pinnedFfmpegId,
-} from '../../packages/yt-dlp-worker/src/ffmpeg/index.ts';
+} from '../../packages/yt-dlp-worker/src/ffmpeg/ffmpeg-providers.ts';
 
 interface PlaceFfmpegOptions {
   /** Receives the program as `ffmpeg`. */

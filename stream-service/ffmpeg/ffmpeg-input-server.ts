@@ -7,7 +7,6 @@ import { type ByteRange, decideRange, formatContentRange } from '@reelay/seekabl
 import { parseBoxes } from '@reelay/seekable-media/isobmff';
 import type { FileSource, SegmentedSource, Source, TrackSelection } from '@reelay/source';
 import { UnsupportedRendition } from '../../core/errors/index.ts';
-import { INPUT_LIMIT_OPTIONS } from './process-limits.ts';
 import { createReadWindows, type ReadWindows } from './read-windows.ts';
 
 /** A source as an input of FFmpeg, valid until it is closed. */
@@ -54,7 +53,12 @@ const DEMUXERS =
   'mov,matroska,mpegts,mp3,aac,flac,ogg,wav,w64,aiff,au,caf,ac3,eac3,mpeg,mpegvideo,avi,flv,asf,amr,h264,hevc';
 /** Windows of a file are shorter than the file: FFmpeg continues behind each (`ReadWindows`). */
 const WINDOW_ARGS = ['-reconnect', '1'];
-const FORMAT_ARGS = ['-format_whitelist', DEMUXERS, ...INPUT_LIMIT_OPTIONS];
+/**
+ * Pixels of a picture: 8192 × 4352, the coded size of the largest video there is. The limit on allocations passes a square
+ * picture of 67 million pixels, of which a decoder takes 350 MB to find out what a segment contains.
+ */
+const MAX_PIXELS = 8192 * 4352;
+const FORMAT_ARGS = ['-format_whitelist', DEMUXERS, '-max_pixels', String(MAX_PIXELS)];
 const HTTP_ARGS = [...WINDOW_ARGS, '-protocol_whitelist', 'http,tcp', ...FORMAT_ARGS];
 const PIPE_ARGS = ['-protocol_whitelist', 'pipe', ...FORMAT_ARGS];
 

@@ -5,7 +5,6 @@ import { type Ffmpeg, killWhenStopped } from '@reelay/yt-dlp-worker';
 import { InMaintenance } from '../../core/errors/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import { type FfmpegInput, FIRST_INPUT_DESCRIPTOR } from './ffmpeg-input-server.ts';
-import { LIMIT_OPTIONS } from './process-limits.ts';
 import { checkSandbox, sandboxCommand } from './sandbox.ts';
 
 interface FfmpegOptions {
@@ -30,7 +29,12 @@ export class FfmpegFailed extends Error {
   override readonly name = 'FfmpegFailed';
 }
 
-const COMMON_FLAGS = ['-nostdin', '-hide_banner', '-loglevel', 'error', ...LIMIT_OPTIONS];
+/**
+ * The largest single allocation: above a plane of 7680 × 4320 at 10 bits. Decoders refuse larger frames before they
+ * decode them.
+ */
+const MAX_ALLOCATION_BYTES = 128 * 1024 * 1024;
+const COMMON_FLAGS = ['-nostdin', '-hide_banner', '-loglevel', 'error', '-max_alloc', String(MAX_ALLOCATION_BYTES)];
 /**
  * What FFmpeg (5.1 to 9) writes to stderr for an MP4 and for a Matroska or WebM that is shorter than its index declares.
  * It treats that as the end of the input, and exits with 0.

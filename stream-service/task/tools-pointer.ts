@@ -57,7 +57,7 @@ export function createToolsPointer({ s3, bucket }: ToolsPointerOptions): ToolPro
   return {
     name: 'release',
     label: `the bucket ${bucket}`,
-    authoritative: true,
+    isAuthoritative: true,
     findNewest: async (signal) => (await read(signal)).version,
     async fetch(folder, { onBytes, signal }) {
       const { version, key, sha256, bytes } = await read(signal);

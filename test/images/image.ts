@@ -3,7 +3,7 @@ import { access, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'n
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { withLock } from '../../packages/yt-dlp-worker/src/install/lock.ts';
+import { withLock } from '../../packages/yt-dlp-worker/src/install/version-store.ts';
 import { reproducibleBuild } from '../../scripts/release.ts';
 import { ensureBaseImages } from './base-images.ts';
 import { buildah, IMAGES_DIR } from './buildah.ts';

@@ -2,8 +2,8 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEgress } from '../../core/egress/index.ts';
-import { startLinkProcesses } from '../../packages/yt-dlp-worker/src/worker/index.ts';
-import { locateLayeredYtDlp } from '../../packages/yt-dlp-worker/src/yt-dlp/index.ts';
+import { startLinkProcesses } from '../../packages/yt-dlp-worker/src/worker/link-processes.ts';
+import { locateLayeredYtDlp } from '../../packages/yt-dlp-worker/src/yt-dlp/layered-yt-dlp.ts';
 
 const [url = '', ytDlpDir = ''] = process.argv.slice(2);
 const egress = createEgress({ allow: [new URL(url).host] });

@@ -7,7 +7,7 @@ import { readSettings } from '../../core/config/settings.ts';
 import { type Finding, formatFinding } from '../../local/doctor/finding.ts';
 import { checkExposure } from '../../local/doctor/network.ts';
 import { runChecks } from '../../local/doctor/run-checks.ts';
-import { withLock } from '../../packages/yt-dlp-worker/src/install/lock.ts';
+import { withLock } from '../../packages/yt-dlp-worker/src/install/version-store.ts';
 import { startOrigin } from '../origin/server.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
 import { installedTools } from '../support/installed-tools.ts';

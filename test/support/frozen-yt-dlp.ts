@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { withLock } from '../../packages/yt-dlp-worker/src/install/lock.ts';
+import { withLock } from '../../packages/yt-dlp-worker/src/install/version-store.ts';
 import { installPythonPackages } from './python-packages.ts';
 
 const run = promisify(execFile);

@@ -4,7 +4,7 @@ import { access, mkdir, mkdtemp, readFile, realpath, rename, rm } from 'node:fs/
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { withLock } from '../../packages/yt-dlp-worker/src/install/lock.ts';
+import { withLock } from '../../packages/yt-dlp-worker/src/install/version-store.ts';
 import type { Ffmpeg, YtDlp } from '../../packages/yt-dlp-worker/src/tools.ts';
 import { findOnPath } from './on-path.ts';
 

@@ -48,7 +48,7 @@ describe('update', () => {
 
   it('downgrades to the version of an authoritative provider, and does nothing when it is current', async () => {
     await fakes.open([fakes.ytDlpFrom('A', '2.0')]).ensure();
-    const tools = fakes.open([{ ...fakes.ytDlpFrom('A', '1.0'), authoritative: true }]);
+    const tools = fakes.open([{ ...fakes.ytDlpFrom('A', '1.0'), isAuthoritative: true }]);
     await tools.ensure();
     expect(await tools.update()).toEqual({ ytDlp: true, ffmpeg: false });
     expect(tools.ytDlp()?.version).toBe('1.0');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { silentLog } from '../../core/log/log.ts';
 import type { ToolsOptions } from '../../packages/yt-dlp-worker/src/install/create-tools.ts';
-import { withLock } from '../../packages/yt-dlp-worker/src/install/lock.ts';
+import { withLock } from '../../packages/yt-dlp-worker/src/install/version-store.ts';
 import { type Ffmpeg, type ToolProvider, ToolUnavailable, type YtDlp } from '../../packages/yt-dlp-worker/src/tools.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { useToolsFakes } from './tools-fakes.ts';

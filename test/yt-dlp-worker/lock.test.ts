@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { withLock } from '../../packages/yt-dlp-worker/src/install/lock.ts';
+import { withLock } from '../../packages/yt-dlp-worker/src/install/version-store.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const root = await temporaryFolder();
 const options = { signal: new AbortController().signal, pollIntervalMs: 5 };
-const module = fileURLToPath(new URL('../../packages/yt-dlp-worker/src/install/lock.ts', import.meta.url));
+const module = fileURLToPath(new URL('../../packages/yt-dlp-worker/src/install/version-store.ts', import.meta.url));
 
 describe('withLock', () => {
   it('runs the work of one holder at a time', async () => {

@@ -5,11 +5,11 @@ import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Download } from '../../packages/yt-dlp-worker/src/download.ts';
-import { inspectFfmpeg } from '../../packages/yt-dlp-worker/src/ffmpeg/ffmpeg-check.ts';
 import {
   ffmpegAtPath,
   ffmpegFromNpm,
   ffmpegOfSystem,
+  inspectFfmpeg,
 } from '../../packages/yt-dlp-worker/src/ffmpeg/ffmpeg-providers.ts';
 import { findOnPath, run } from '../../packages/yt-dlp-worker/src/process/program.ts';
 import { findPython } from '../../packages/yt-dlp-worker/src/process/python.ts';

@@ -1,15 +1,7 @@
 export { type Download, downloadFile } from './download.ts';
-export { createTools, type ToolsOptions } from './install/index.ts';
-export {
-  cpuTimeMs,
-  endWithParent,
-  isStopped,
-  killWhenStopped,
-  missingFrom,
-  neededCapabilities,
-  type Sandbox,
-  syscallFilter,
-} from './process/index.ts';
+export { createTools, type ToolsOptions } from './install/create-tools.ts';
+export { cpuTimeMs, endWithParent, isStopped, killWhenStopped } from './process/process-end.ts';
+export { confine, launchCommand, missingFrom, type Sandbox } from './process/sandbox.ts';
 export { smokeTestYtDlp } from './smoke-test.ts';
 export {
   createSupervisor,
@@ -20,8 +12,10 @@ export {
 } from './supervisor.ts';
 export {
   type Activity,
+  compareVersions,
   type FetchOptions,
   type Ffmpeg,
+  isReleaseTag,
   type ToolProvider,
   type Tools,
   type ToolsInPlace,
@@ -29,27 +23,11 @@ export {
   type YtDlp,
   type YtDlpMode,
 } from './tools.ts';
-export { compareVersions, isReleaseTag } from './versions.ts';
-export type {
-  OperatorCookie,
-  OperatorOptions,
-  WorkerFailure,
-  WorkerFailureKind,
-  WorkerOptions,
-  WorkerProcess,
-  WorkerResponse,
-} from './worker/index.ts';
-export {
-  assetFor,
-  createReleases,
-  type FetchedRelease,
-  findLayeredYtDlp,
-  listImpersonateTargets,
-  locateLayeredYtDlp,
-  offersTarget,
-  pythonForYtDlp,
-  type Releases,
-  readVersion,
-  unpackRelease,
-  unpackYtDlp,
-} from './yt-dlp/index.ts';
+export type { OperatorOptions } from './worker/process-home.ts';
+export type { WorkerOptions, WorkerProcess } from './worker/worker-process.ts';
+export type { OperatorCookie, WorkerFailure, WorkerFailureKind, WorkerResponse } from './worker/worker-protocol.ts';
+export { findLayeredYtDlp, locateLayeredYtDlp, readVersion } from './yt-dlp/layered-yt-dlp.ts';
+export { pythonForYtDlp } from './yt-dlp/providers.ts';
+export { listImpersonateTargets, offersTarget } from './yt-dlp/query-yt-dlp.ts';
+export { assetFor, unpackRelease, unpackYtDlp } from './yt-dlp/release-archive.ts';
+export { createReleases, type FetchedRelease, type Releases } from './yt-dlp/releases.ts';

@@ -1,10 +1,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { messageOf } from '@reelay/guarded-fetch/errors';
-import type { Sandbox } from './process/index.ts';
+import type { Sandbox } from './process/sandbox.ts';
 import { startYtDlp } from './supervisor.ts';
 import type { YtDlp, YtDlpMode } from './tools.ts';
-import { WorkerKilled, type WorkerRequest, type WorkerResponse } from './worker/index.ts';
+import { WorkerKilled } from './worker/worker-process.ts';
+import type { WorkerRequest, WorkerResponse } from './worker/worker-protocol.ts';
 
 export interface SmokeTestOptions {
   /** Opens a proxy that connects only to this `host:port` on loopback. */

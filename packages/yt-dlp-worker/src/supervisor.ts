@@ -1,18 +1,11 @@
 import { abortable, getRetryDelay } from '@reelay/concurrency';
 import { messageOf, UpstreamError } from '@reelay/guarded-fetch/errors';
-import type { Log } from './log.ts';
-import { missingFrom } from './process/index.ts';
-import type { Tools, YtDlp, YtDlpMode } from './tools.ts';
-import {
-  startLinkProcesses,
-  startWorker,
-  WorkerKilled,
-  type WorkerOptions,
-  type WorkerProcess,
-  type WorkerRequest,
-  type WorkerResponse,
-} from './worker/index.ts';
-import { readYtDlpVersion } from './yt-dlp/index.ts';
+import { missingFrom } from './process/sandbox.ts';
+import type { Log, Tools, YtDlp, YtDlpMode } from './tools.ts';
+import { startLinkProcesses } from './worker/link-processes.ts';
+import { startWorker, WorkerKilled, type WorkerOptions, type WorkerProcess } from './worker/worker-process.ts';
+import type { WorkerRequest, WorkerResponse } from './worker/worker-protocol.ts';
+import { readYtDlpVersion } from './yt-dlp/query-yt-dlp.ts';
 
 /** The yt-dlp that is in place. */
 export interface InstalledYtDlp extends Pick<Tools, 'ytDlp'> {
@@ -144,7 +137,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const onExit = (build: Build) => {
     if (current !== build) return;
     log.error('yt-dlp worker exited', { version: build.ytDlp.version });
-    void end(build);
+    void stopBuild(build);
     restart(build);
   };
 
@@ -175,7 +168,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     endIfReplaced(build);
   };
 
-  const end = async (build: Build) => {
+  const stopBuild = async (build: Build) => {
     build.isReplaced = true;
     await build.started.catch(() => undefined);
     await build.process?.close();
@@ -183,7 +176,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   };
 
   const endIfReplaced = (build: Build) => {
-    if (build.isReplaced && build.requests === 0) void end(build);
+    if (build.isReplaced && build.requests === 0) void stopBuild(build);
   };
 
   const begin = async () => {
@@ -226,7 +219,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     async close() {
       closing.abort();
       current = undefined;
-      await Promise.all(Array.from(running, end));
+      await Promise.all(Array.from(running, stopBuild));
     },
   };
 }

@@ -47,7 +47,7 @@ export interface ToolProvider<Tool> {
   /** The newest release, where this provider passes it over for the given older version. @throws Error in one line */
   readonly findSkipped?: (version: string, signal: AbortSignal) => Promise<SkippedRelease | undefined>;
   /** Its newest version was chosen for all processes: they switch to it even when it is older than the current one. */
-  readonly authoritative?: true;
+  readonly isAuthoritative?: true;
   /**
    * Puts the tool into an empty folder and verifies it as far as this provider can.
    * @returns how to run the tool, given the path that the folder will have later
@@ -55,6 +55,20 @@ export interface ToolProvider<Tool> {
    */
   fetch(folder: string, options: FetchOptions): Promise<(folder: string) => Tool>;
 }
+
+/** A provider of a tool that is used where it is. @param find throws an Error in one line */
+export const providerInPlace = <Tool>(
+  name: ToolSource,
+  label: string,
+  find: (signal: AbortSignal, folder: string) => Promise<Tool>,
+): ToolProvider<Tool> => ({
+  name,
+  label,
+  async fetch(folder, { signal }) {
+    const tool = await find(signal, folder);
+    return () => tool;
+  },
+});
 
 /** A release that a provider has but cannot install on this machine. */
 export interface SkippedRelease {
@@ -103,3 +117,40 @@ export class ToolRefused extends Error {
 export class ToolUnavailable extends Error {
   override readonly name = 'ToolUnavailable';
 }
+
+/** What is reported while programs are installed and started. Fields may hold errors, whose messages may have URLs. */
+export interface Log {
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+const noop = () => undefined;
+
+/** Discards all messages. */
+export const silentLog: Log = { info: noop, warn: noop, error: noop };
+
+/** Dotted numbers, as in versions of yt-dlp and FFmpeg: `2026.08.19`, `2026.11.20.233456`, `7.0.2-static`. */
+const NUMBERS = /^\D{0,2}(\d+(?:\.\d+)*)/;
+
+const numbersOf = (version: string): number[] => (NUMBERS.exec(version)?.[1] ?? '').split('.').map(Number);
+
+/** Negative when `a` is older than `b`. Leading zeros are ignored: PyPI writes `2026.8.19` for `2026.08.19`. */
+export function compareVersions(a: string, b: string): number {
+  const [left, right] = [numbersOf(a), numbersOf(b)];
+  for (let index = 0; index < Math.max(left.length, right.length); index++) {
+    const difference = (left[index] ?? 0) - (right[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+/** Whether this is a release tag of yt-dlp, a date: safe as a folder name and in a URL. */
+export const isReleaseTag = (tag: string): boolean => /^\d{4}\.\d{1,2}\.\d{1,2}(\.\d{1,8})?$/.test(tag);
+
+/** A safe folder name for a version, which a program reports about itself and may contain anything. */
+export const folderNameOf = (version: string): string =>
+  version
+    .replaceAll(/[^\w.+-]/g, '_')
+    .replace(/^\.+/, '')
+    .slice(0, 60) || 'unknown';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createInstaller } from '../src/install/installer.ts';
 import type { InstalledVersion, VersionStore } from '../src/install/version-store.ts';
-import { silentLog } from '../src/log.ts';
-import type { YtDlp } from '../src/tools.ts';
+import { silentLog, type YtDlp } from '../src/tools.ts';
 
 const installed = (version: string): InstalledVersion<YtDlp> => ({
   tool: { version, command: ['/yt-dlp'], source: 'release' },
@@ -21,7 +20,7 @@ function createFixture(isAllowed = true) {
     store: { current: async () => store.now } as VersionStore<YtDlp>,
     providers: [],
     isAllowed: () => isAllowed,
-    check: async () => undefined,
+    smokeTest: async () => undefined,
     onActivity: nothing,
     onFailure: nothing,
     onNotice: nothing,

@@ -11,10 +11,10 @@ it.each<[Sandbox | undefined, RegExp[]]>([
   [{ landlock: 0, seccomp: false }, [/^FFmpeg runs without a sandbox: the kernel has neither/]],
   [{ ...ALL, landlock: 0 }, [/can read files .*Linux 5\.13/, /past the egress guard: needs Linux 6\.7$/]],
   [{ landlock: 4, seccomp: false }, [/^FFmpeg can signal .*Linux 6\.12$/, /^system calls of FFmpeg are not filtered$/]],
-])('a sandbox of %o is told to lack %o', (sandbox, texts) => {
+])('reports what a sandbox of %o lacks: %o', (sandbox, texts) => {
   expect(missingFrom('FFmpeg', sandbox, 'linux')).toEqual(texts.map((text) => expect.stringMatching(text)));
 });
 
-it('is told to be missing where the system has none', () => {
+it('reports a missing sandbox', () => {
   expect(missingFrom('FFmpeg', ALL, 'darwin')).toEqual(['FFmpeg runs without a sandbox: only Linux has one']);
 });

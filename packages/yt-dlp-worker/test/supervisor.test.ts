@@ -2,9 +2,8 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { silentLog } from '../src/log.ts';
 import { createSupervisor, type Supervisor, type SupervisorOptions, startYtDlp } from '../src/supervisor.ts';
-import type { YtDlp, YtDlpMode } from '../src/tools.ts';
+import { silentLog, type YtDlp, type YtDlpMode } from '../src/tools.ts';
 import { WorkerKilled, type WorkerProcess } from '../src/worker/worker-process.ts';
 import type { WorkerFailureKind } from '../src/worker/worker-protocol.ts';
 

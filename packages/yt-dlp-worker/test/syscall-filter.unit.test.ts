@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type FilteredProgram, syscallFilter } from '../src/process/syscall-filter.ts';
+import { type ConfinedProgram, syscallFilter } from '../src/process/syscall-filter.ts';
 
 const AUDIT = { x64: 0xc000003e, arm64: 0xc00000b7 };
 const ALLOWED = 0x7fff0000;
@@ -78,7 +78,7 @@ describe.each([
   ['arm64', 1],
 ] as const)('syscallFilter on %s', (architecture, column) => {
   const read = CALLS.read[column];
-  const decide = (program: FilteredProgram, call: keyof typeof CALLS | number, args: readonly number[]) => {
+  const decide = (program: ConfinedProgram, call: keyof typeof CALLS | number, args: readonly number[]) => {
     const number = typeof call === 'number' ? call : CALLS[call][column];
     return evaluate(syscallFilter(program, architecture) ?? Buffer.alloc(0), AUDIT[architecture], number, args);
   };

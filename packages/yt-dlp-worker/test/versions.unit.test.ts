@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compareVersions, folderNameOf, isReleaseTag } from '../src/versions.ts';
+import { compareVersions, folderNameOf, isReleaseTag } from '../src/tools.ts';
 
 describe('compareVersions', () => {
   it.each([

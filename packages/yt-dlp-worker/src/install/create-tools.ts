@@ -1,23 +1,23 @@
 import { join, resolve } from 'node:path';
 import pLimit from 'p-limit';
 import type { Download } from '../download.ts';
-import { ffmpegAtPath, ffmpegFromNpm, ffmpegFromPypi, ffmpegOfSystem } from '../ffmpeg/index.ts';
-import { type Log, silentLog } from '../log.ts';
-import type {
-  Activity,
-  Ffmpeg,
-  ToolProvider,
-  ToolSource,
-  Tools,
-  ToolsChannel,
-  ToolsInPlace,
-  YtDlp,
-  YtDlpMode,
+import { ffmpegAtPath, ffmpegFromNpm, ffmpegFromPypi, ffmpegOfSystem } from '../ffmpeg/ffmpeg-providers.ts';
+import {
+  type Activity,
+  type Ffmpeg,
+  type Log,
+  silentLog,
+  type ToolProvider,
+  type ToolSource,
+  type Tools,
+  type ToolsChannel,
+  type ToolsInPlace,
+  type YtDlp,
+  type YtDlpMode,
 } from '../tools.ts';
-import { ytDlpAtPath, ytDlpFromPypi, ytDlpInFolder, ytDlpOfSystem, ytDlpRelease } from '../yt-dlp/index.ts';
+import { ytDlpAtPath, ytDlpFromPypi, ytDlpInFolder, ytDlpOfSystem, ytDlpRelease } from '../yt-dlp/providers.ts';
 import { createInstaller } from './installer.ts';
-import { withLock } from './lock.ts';
-import { createVersionStore, type InstalledVersion } from './version-store.ts';
+import { createVersionStore, type InstalledVersion, withLock } from './version-store.ts';
 
 export interface ToolsOptions {
   /** Where versions are installed side by side. Several processes may share it. */
@@ -171,16 +171,17 @@ function reportOneAtATime(report: (activity: Activity) => void) {
 function createInstallers(options: ToolsOptions & { readonly log: Log; readonly signal: AbortSignal }) {
   const { dir, channel, download, smokeTest, providers, ytDlpDir, log, signal } = options;
   const { onActivity, onFailure = () => undefined, onNotice = () => undefined } = options;
+  const common = { onActivity, onFailure, onNotice, log, signal };
   // Absolute: programs are started in other working directories.
   const ytDlpPath = options.ytDlpPath && resolve(options.ytDlpPath);
   const ffmpegPath = options.ffmpegPath && resolve(options.ffmpegPath);
-  const check = async (candidate: YtDlp) => {
+  const testYtDlp = async (candidate: YtDlp) => {
     const { version } = candidate;
     const mode = await smokeTest(candidate, signal, (reason) =>
       log.warn('yt-dlp does not solve the JavaScript challenges of YouTube', { version, reason }),
     );
     if (mode !== 'process-per-link') return undefined;
-    log.warn('yt-dlp works as one process per link only', { version });
+    log.warn('Warm worker failed, using one yt-dlp process per link', { version });
     return { mode } as const;
   };
   const selectYtDlp = (): readonly ToolProvider<YtDlp>[] => {
@@ -197,15 +198,11 @@ function createInstallers(options: ToolsOptions & { readonly log: Log; readonly 
     store: createVersionStore(join(dir, 'yt-dlp'), ({ command }) => command),
     providers: selectYtDlp(),
     isAllowed: ({ source, command }) => (ytDlpPath ? command.includes(ytDlpPath) : source !== 'path'),
-    check,
+    smokeTest: testYtDlp,
     checkUpdate: options.checkUpdate,
-    onActivity,
-    onFailure,
-    onNotice,
-    log,
-    signal,
+    ...common,
   });
-  // Without a check: each provider of FFmpeg has encoded and muxed with it.
+  // Without a smoke test: each provider of FFmpeg has encoded and muxed with it.
   const ffmpeg = createInstaller<Ffmpeg>({
     name: 'FFmpeg',
     store: createVersionStore(join(dir, 'ffmpeg'), ({ path }) => [path]),
@@ -213,11 +210,7 @@ function createInstallers(options: ToolsOptions & { readonly log: Log; readonly 
       ? [ffmpegAtPath(ffmpegPath)]
       : (providers?.ffmpeg ?? [ffmpegOfSystem(), ffmpegFromNpm({ download }), ffmpegFromPypi()]),
     isAllowed: ({ path, source }) => (ffmpegPath ? path === ffmpegPath : source !== 'path'),
-    onActivity,
-    onFailure,
-    onNotice,
-    log,
-    signal,
+    ...common,
   });
   return { ytDlp, ffmpeg };
 }

@@ -1,13 +1,13 @@
-import type { Log } from '../log.ts';
 import {
   type Activity,
+  compareVersions,
   type FetchOptions,
+  type Log,
   type ToolProvider,
   ToolRefused,
   type ToolSource,
   ToolUnavailable,
 } from '../tools.ts';
-import { compareVersions } from '../versions.ts';
 import type { InstalledVersion, VersionStore } from './version-store.ts';
 
 export interface InstallerOptions<Tool> {
@@ -24,8 +24,8 @@ export interface InstallerOptions<Tool> {
    * @throws when a candidate does not work
    * @default none: its providers have tested it
    */
-  readonly check?: ((candidate: Tool) => Promise<Partial<Tool> | undefined>) | undefined;
-  /** Checks a candidate that would replace one that works, after `check`. @throws when it must not. @default none */
+  readonly smokeTest?: ((candidate: Tool) => Promise<Partial<Tool> | undefined>) | undefined;
+  /** Checks a candidate that would replace one that works, after the smoke test. @throws when it must not. @default none */
   readonly checkUpdate?: ((candidate: Tool, signal: AbortSignal) => Promise<void>) | undefined;
   readonly onActivity: (activity: Activity) => void;
   /** Called with one line when an update failed. */
@@ -72,7 +72,7 @@ const MAX_PREVIOUS_VERSIONS = 2;
 export function createInstaller<Tool extends { readonly version: string; readonly source: ToolSource }>(
   options: InstallerOptions<Tool>,
 ): Installer<Tool> {
-  const { name, store, providers, isAllowed, check, checkUpdate, onActivity, onFailure, onNotice, log, signal } =
+  const { name, store, providers, isAllowed, smokeTest, checkUpdate, onActivity, onFailure, onNotice, log, signal } =
     options;
   let current: InstalledVersion<Tool> | undefined;
 
@@ -95,8 +95,8 @@ export function createInstaller<Tool extends { readonly version: string; readonl
     const candidate = locate(staged);
     if (newerThan !== undefined && compareVersions(candidate.version, newerThan) <= 0)
       throw new Error(`the download is version ${candidate.version}`);
-    if (check) onActivity({ name: `Checking ${name}`, tool: name, step: 'check' });
-    const facts = await check?.(candidate).catch((cause) => {
+    if (smokeTest) onActivity({ name: `Checking ${name}`, tool: name, step: 'check' });
+    const facts = await smokeTest?.(candidate).catch((cause) => {
       throw new ToolRefused(reasonOf(cause), { cause });
     });
     if (newerThan !== undefined) await checkUpdate?.(candidate, signal);
@@ -111,7 +111,7 @@ export function createInstaller<Tool extends { readonly version: string; readonl
     for (const other of await store.others()) {
       if (!isAllowed(other.tool)) continue;
       try {
-        await check?.(other.tool);
+        await smokeTest?.(other.tool);
         await store.switchTo(other);
         return other;
       } catch (error) {
@@ -200,10 +200,10 @@ export function createInstaller<Tool extends { readonly version: string; readonl
     const { provider, version } = newest;
     await warnOfSkipped(provider, version);
     const difference = compareVersions(version, kept);
-    if (difference === 0 || (difference < 0 && !provider.authoritative)) return false;
+    if (difference === 0 || (difference < 0 && !provider.isAuthoritative)) return false;
     return runLocked(async () => {
       try {
-        current = await fetch(provider, `Updating ${name} to ${version}`, provider.authoritative ? undefined : kept);
+        current = await fetch(provider, `Updating ${name} to ${version}`, provider.isAuthoritative ? undefined : kept);
         return true;
       } catch (error) {
         signal.throwIfAborted();

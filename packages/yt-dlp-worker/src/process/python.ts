@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compareVersions } from '../versions.ts';
+import { compareVersions } from '../tools.ts';
 import { run } from './program.ts';
 
 /** Required by current versions of yt-dlp: pip would choose an older one for good. */
@@ -50,7 +50,7 @@ export interface PublishedVersion {
 
 export interface InstallOptions {
   /** Include pre-releases. */
-  readonly pre?: boolean;
+  readonly isPrerelease?: boolean;
   /** SHA-256 of the wheel in hex; no dependencies are installed then. @default what the registry has */
   readonly sha256?: string;
   /** The platform tag of the wheel, to install for another machine. @default this machine's */
@@ -119,9 +119,9 @@ export async function findPython(options: FindPythonOptions = {}): Promise<Pytho
       await rm(tmpDir, { recursive: true, force: true });
     }
   };
-  const selection = ({ pre, platform, hasNoDependencies }: InstallOptions) => [
+  const selection = ({ isPrerelease, platform, hasNoDependencies }: InstallOptions) => [
     ...['--only-binary', ':all:'],
-    ...(pre ? ['--pre'] : []),
+    ...(isPrerelease ? ['--pre'] : []),
     ...(platform ? ['--platform', platform] : []),
     ...(hasNoDependencies ? ['--no-deps'] : []),
   ];

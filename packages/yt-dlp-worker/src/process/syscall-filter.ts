@@ -100,10 +100,10 @@ const DENIED: Syscalls = {
   setsid: [112, 157],
 };
 
-/** yt-dlp starts a JavaScript runtime, FFmpeg only threads. */
-export type FilteredProgram = 'yt-dlp' | 'ffmpeg';
+/** A program that runs in the sandbox: yt-dlp starts a JavaScript runtime, FFmpeg only threads. */
+export type ConfinedProgram = 'yt-dlp' | 'ffmpeg';
 
-const DENIED_TO: Readonly<Record<FilteredProgram, Syscalls>> = {
+const DENIED_TO: Readonly<Record<ConfinedProgram, Syscalls>> = {
   'yt-dlp': {},
   // `kill`: its process group is that of the service.
   ffmpeg: { fork: [57, undefined], vfork: [58, undefined], kill: [62, 129] },
@@ -164,7 +164,7 @@ const MSG_FASTOPEN = 0x20000000;
 /** `struct sock_filter` of linux/filter.h. The jumps are numbers of instructions to skip. */
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
 
-const load = (offset: number): Instruction => [0x20, 0, 0, offset];
+const loadWord = (offset: number): Instruction => [0x20, 0, 0, offset];
 const and = (mask: number): Instruction => [0x54, 0, 0, mask];
 const skipUnless = (test: 0x15 | 0x35 | 0x45, value: number, count: number): Instruction => [test, 0, count, value];
 const EQUAL = 0x15;
@@ -180,7 +180,7 @@ const allowOnly = (...values: readonly number[]): Instruction[] => [
   fail(EPERM),
 ];
 /** Process 0 is the calling one, or its group. Process ids are an `int`: the lower half is all of the argument. */
-const OWN_PROCESS: readonly Instruction[] = [load(argument(0)), ...allowOnly(0)];
+const OWN_PROCESS: readonly Instruction[] = [loadWord(argument(0)), ...allowOnly(0)];
 
 /**
  * A filter of system calls as the kernel takes it (seccomp(2)): sockets for TCP alone and no server, no other process, no
@@ -188,7 +188,7 @@ const OWN_PROCESS: readonly Instruction[] = [load(argument(0)), ...allowOnly(0)]
  * with EPERM.
  * @returns undefined for a processor without a table
  */
-export function syscallFilter(program: FilteredProgram, architecture: NodeJS.Architecture): Buffer | undefined {
+export function syscallFilter(program: ConfinedProgram, architecture: NodeJS.Architecture): Buffer | undefined {
   const audit = ARCHITECTURES[architecture];
   if (audit === undefined) return undefined;
   const column = architecture === 'x64' ? 0 : 1;
@@ -197,10 +197,10 @@ export function syscallFilter(program: FilteredProgram, architecture: NodeJS.Arc
     return number === undefined ? [] : [skipUnless(EQUAL, number, instructions.length), ...instructions];
   };
   const instructions: readonly Instruction[] = [
-    load(ARCHITECTURE),
+    loadWord(ARCHITECTURE),
     [EQUAL, 1, 0, audit],
     fail(EPERM),
-    load(NUMBER),
+    loadWord(NUMBER),
     ...(architecture === 'x64' ? [skipUnless(AT_LEAST, X32, 1), fail(EPERM)] : []),
     ...Object.values({ ...DENIED, ...DENIED_TO[program] }).flatMap((syscall) => when(syscall, fail(EPERM))),
     // With `clone3`, whose flags are in memory, which a filter does not read: the C library continues with `clone`.
@@ -209,25 +209,31 @@ export function syscallFilter(program: FilteredProgram, architecture: NodeJS.Arc
     fail(ENOSYS),
     ...when(EXAMINED.kill, ...OWN_PROCESS),
     ...when(EXAMINED.prlimit64, ...OWN_PROCESS),
-    ...when(EXAMINED.prctl, load(argument(0)), ...failIf([PR_SET_DUMPABLE], EPERM), ALLOW),
-    ...when(EXAMINED.fcntl, load(argument(1)), ...failIf(FCNTL_DENIED, EPERM), ALLOW),
-    ...when(EXAMINED.ioctl, load(argument(1)), ...failIf(IOCTL_DENIED, EPERM), ALLOW),
+    ...when(EXAMINED.prctl, loadWord(argument(0)), ...failIf([PR_SET_DUMPABLE], EPERM), ALLOW),
+    ...when(EXAMINED.fcntl, loadWord(argument(1)), ...failIf(FCNTL_DENIED, EPERM), ALLOW),
+    ...when(EXAMINED.ioctl, loadWord(argument(1)), ...failIf(IOCTL_DENIED, EPERM), ALLOW),
     ...when(
       EXAMINED.clone,
-      load(argument(0)),
+      loadWord(argument(0)),
       ...(program === 'ffmpeg' ? ([[ANY_BIT, 1, 0, CLONE_THREAD], fail(EPERM)] as const) : []),
       skipUnless(ANY_BIT, CLONE_NAMESPACES, 1),
       fail(EPERM),
       ALLOW,
     ),
-    ...when(EXAMINED.mknodat, load(argument(2)), and(FILE_TYPE), ...allowOnly(0, REGULAR_FILE)),
+    ...when(EXAMINED.mknodat, loadWord(argument(2)), and(FILE_TYPE), ...allowOnly(0, REGULAR_FILE)),
     ...when(EXAMINED.socket, ...SOCKET),
     // Datagrams could be sent to any socket in the file system, which Landlock does not restrict.
-    ...when(EXAMINED.socketpair, load(argument(1)), and(SOCKET_TYPE), ...allowOnly(SOCK_STREAM)),
+    ...when(EXAMINED.socketpair, loadWord(argument(1)), and(SOCKET_TYPE), ...allowOnly(SOCK_STREAM)),
     // No address: `send` of the C library is a `sendto` without one. That of sendmsg(2) is in memory, which a filter does not read.
-    ...when(EXAMINED.sendto, load(argument(4)), skipUnless(EQUAL, 0, 3), load(argument(4) + 4), ...allowOnly(0)),
-    ...when(EXAMINED.sendmsg, load(argument(2)), skipUnless(ANY_BIT, MSG_FASTOPEN, 1), fail(EPERM), ALLOW),
-    ...when(EXAMINED.sendmmsg, load(argument(3)), skipUnless(ANY_BIT, MSG_FASTOPEN, 1), fail(EPERM), ALLOW),
+    ...when(
+      EXAMINED.sendto,
+      loadWord(argument(4)),
+      skipUnless(EQUAL, 0, 3),
+      loadWord(argument(4) + 4),
+      ...allowOnly(0),
+    ),
+    ...when(EXAMINED.sendmsg, loadWord(argument(2)), skipUnless(ANY_BIT, MSG_FASTOPEN, 1), fail(EPERM), ALLOW),
+    ...when(EXAMINED.sendmmsg, loadWord(argument(3)), skipUnless(ANY_BIT, MSG_FASTOPEN, 1), fail(EPERM), ALLOW),
     ALLOW,
   ];
   const filter = Buffer.alloc(instructions.length * 8);
@@ -242,15 +248,15 @@ export function syscallFilter(program: FilteredProgram, architecture: NodeJS.Arc
 
 /** Only TCP: Landlock knows no ports of other protocols (Multipath TCP is one), and no sockets in the file system. */
 const SOCKET: readonly Instruction[] = [
-  load(argument(0)),
+  loadWord(argument(0)),
   [EQUAL, 2, 0, AF_INET],
   [EQUAL, 1, 0, AF_INET6],
   fail(EPERM),
-  load(argument(1)),
+  loadWord(argument(1)),
   and(SOCKET_TYPE),
   [EQUAL, 1, 0, SOCK_STREAM],
   fail(EPERM),
-  load(argument(2)),
+  loadWord(argument(2)),
   [EQUAL, 1, 0, 0],
   skipUnless(EQUAL, IPPROTO_TCP, 1),
   ALLOW,

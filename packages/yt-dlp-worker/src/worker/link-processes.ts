@@ -1,10 +1,11 @@
+import { copyFile, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { abortable, createSemaphore } from '@reelay/concurrency';
 import { parsePythonJson } from '@reelay/seekable-media/values';
-import { hasTimedOut, readFailure } from './failure-report.ts';
-import { writeSandboxPlugin } from './process-home.ts';
-import { type RunResult, runYtDlp } from './run-yt-dlp.ts';
-import { createWorkerDirectory, removeWorkerDirectory } from './worker-directory.ts';
+import { PLUGIN_DIR } from '@reelay/tools-layer';
+import { endWithParent, killWhenStopped } from '../process/process-end.ts';
+import { prepareHome } from './process-home.ts';
+import { createWorkerDirectory, removeFolder, removeWorkerDirectory } from './worker-directory.ts';
 import type { WorkerOptions, WorkerProcess } from './worker-process.ts';
 import { MAX_PARSED_BYTES, type WorkerFailure, type WorkerRequest, type WorkerResponse } from './worker-protocol.ts';
 
@@ -87,6 +88,46 @@ function outcomeOf(result: RunResult, { proxy }: Pick<WorkerRequest, 'proxy'>): 
   return { ok: false, error: { ...failure, message: failure.message?.replaceAll(proxy, 'the proxy') } };
 }
 
+/** As MAX_MESSAGE_LENGTH of `_reelay_failures.py`. */
+const MAX_MESSAGE_LENGTH = 600;
+/** Characters read of an error that yt-dlp writes. */
+const MAX_REPORT_LENGTH = 16 * 1024;
+const CAUSE = / \(caused by .*$/s;
+const BUG_REPORT = /[;.]? please report this issue on .*$/is;
+/** The beginning of the message of an `ExtractorError`: `[Site] id: message`. */
+const EXTRACTOR = /^\[[^\]\s]+\] (?:[^\s:]+: )?/;
+
+/**
+ * The first failure on stderr: as the classifier of the worker describes it, and by its text alone where yt-dlp does not fit
+ * that one either.
+ * @returns the kind `crash` when yt-dlp reports none
+ */
+export function readFailure(stderr: string): WorkerFailure {
+  const start = stderr.indexOf(FAILED);
+  if (start >= 0) {
+    const described = parsePythonJson(stderr.slice(start + FAILED.length).split('\n', 1)[0] ?? '') as WorkerFailure;
+    if (typeof described?.kind === 'string' && typeof described.message === 'string')
+      return { ...described, message: described.message.slice(0, MAX_MESSAGE_LENGTH) };
+  }
+  const [, said] = /^ERROR: (.*)/ms.exec(stderr) ?? [];
+  if (said === undefined) {
+    const lastLine = stderr.slice(-MAX_REPORT_LENGTH).trimEnd().split('\n').at(-1) ?? '';
+    return { kind: 'crash', message: lastLine.slice(0, MAX_MESSAGE_LENGTH) };
+  }
+  const [report = ''] = said.slice(0, MAX_REPORT_LENGTH).split(/\n(?=ERROR: |Traceback | {2}File ")/, 1);
+  const message = report.trim().replace(BUG_REPORT, '').replace(CAUSE, '').replace(EXTRACTOR, '');
+  const status = /HTTP ?Error (\d{3})/.exec(report)?.[1];
+  const isExpected = EXTRACTOR.test(report) && !BUG_REPORT.test(report);
+  return {
+    kind: status ? 'http' : CAUSE.test(report) ? 'network' : isExpected ? 'expected' : 'bug',
+    message: message.slice(0, MAX_MESSAGE_LENGTH),
+    ...(status && { httpStatus: Number(status) }),
+  };
+}
+
+/** Whether a warning says that a request took too long: yt-dlp then continues without what it would have returned. */
+const hasTimedOut = (stderr: string): boolean => /^WARNING: .*\btimed out\b/im.test(stderr);
+
 type Info = Readonly<Record<string, unknown>>;
 
 /**
@@ -103,3 +144,177 @@ export function readInfo(stdout: string): Info | undefined {
 /** Whether it is a playlist none of whose listed entries could be resolved: its result is the failure of the first one. */
 export const isEmptyPlaylist = ({ _type: type, entries }: Info): boolean =>
   (type === 'playlist' || type === 'multi_video') && !(Array.isArray(entries) && entries.some(Boolean));
+
+interface RunOptions extends WorkerOptions {
+  /** Folder of the folders of processes. */
+  readonly dir: string;
+  /** A plugin folder that limits and confines the process. */
+  readonly sandboxPlugin: string;
+  /** Kills the process. */
+  readonly signal: AbortSignal;
+}
+
+/** How a process of yt-dlp has ended. */
+interface RunResult {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Its output exceeded the limit. */
+  readonly isTooLarge: boolean;
+  /** It was killed from outside, not by its limits or its signal. */
+  readonly wasKilled: boolean;
+  /** Its plugin has limited and confined it. */
+  readonly isConfined: boolean;
+}
+
+/** Stdout and stderr may have this much each, as MAX_RESPONSE_BYTES of `_reelay_resolve.py`. */
+const MAX_OUTPUT_BYTES = 16 * 2 ** 20;
+/** Processor time beyond the deadline, after which the system kills a process that its parent has not killed. */
+const EXTRA_CPU_SECONDS = 2;
+
+/** The fields of an execa result that are read here; execa 5 is a dependency of yt-dlp-exec. */
+interface ProcessResult {
+  readonly stdout?: string;
+  readonly stderr?: string;
+  readonly signal?: string;
+  readonly code?: string;
+  readonly originalMessage?: string;
+}
+
+/**
+ * Runs yt-dlp for one request, in a process group of its own, and waits until all of it has ended.
+ * @throws Error when it cannot be started
+ */
+async function runYtDlp(request: Omit<WorkerRequest, 'id'>, options: RunOptions): Promise<RunResult> {
+  const home = await mkdtemp(join(options.dir, 'link-'));
+  try {
+    return await runIn(home, request, options);
+  } finally {
+    // The answer does not wait for it.
+    void removeFolder(home).catch(() => undefined);
+  }
+}
+
+async function runIn(home: string, request: Omit<WorkerRequest, 'id'>, options: RunOptions): Promise<RunResult> {
+  const { ytDlp, signal, memoryBytes } = options;
+  const { flags, env } = await prepareHome(home, {
+    operator: options,
+    command: ytDlp.command,
+    ownPlugins: options.sandboxPlugin,
+    temporaryDir: home,
+    proxy: request.proxy,
+    limits: { memoryBytes, cpuSeconds: Math.ceil(request.timeoutSeconds + EXTRA_CPU_SECONDS) },
+  });
+  const target = await writeTarget(home, request);
+  // The plugin does the same, but only once it is loaded.
+  const [program = '', ...args] = [...endWithParent(), ...ytDlp.command, ...flags, ...flagsOf(request), ...target];
+  // Loaded on first use: a worker that fits needs none of it.
+  const { create } = await import('yt-dlp-exec');
+  signal.throwIfAborted();
+  const child = create(program).exec(args as never, undefined, {
+    cwd: home,
+    env,
+    extendEnv: false,
+    stdin: 'ignore',
+    maxBuffer: MAX_OUTPUT_BYTES,
+    // Its own process group, which is killed as a whole: yt-dlp may have started a JavaScript runtime.
+    detached: true,
+    reject: false,
+  });
+  killWhenStopped(child);
+  const kill = () => killGroup(child.pid);
+  signal.addEventListener('abort', kill, { once: true });
+  try {
+    const { stdout = '', stderr = '', signal: endedBy, code, originalMessage = '' }: ProcessResult = await child;
+    if (child.pid === undefined) throw new Error(originalMessage);
+    const isTooLarge = code === 'ERR_STREAM_MAXBUFFER' || /maxBuffer/.test(originalMessage);
+    return {
+      stdout,
+      stderr: stderr.replace(CONFINED, ''),
+      isTooLarge,
+      isConfined: stderr.includes(CONFINED),
+      wasKilled: endedBy === 'SIGKILL' && !signal.aborted && !isTooLarge,
+    };
+  } finally {
+    signal.removeEventListener('abort', kill);
+    kill();
+  }
+}
+
+const flagsOf = ({ flat, playlistLimit, impersonate }: Omit<WorkerRequest, 'id'>): string[] => [
+  ...['--dump-single-json', '--skip-download', flat ? '--flat-playlist' : '--no-flat-playlist'],
+  ...['--playlist-end', String(playlistLimit)],
+  ...(impersonate ? ['--impersonate', impersonate] : []),
+  // A failed entry of a playlist becomes null. Tracebacks of failures are written by `--verbose` alone.
+  ...['--ignore-errors', '--verbose'],
+];
+
+/** Writes the link into a file, which other users of the machine do not see. @returns the options that read it */
+async function writeTarget(home: string, { url, entry }: Omit<WorkerRequest, 'id'>): Promise<string[]> {
+  const target = join(home, 'target');
+  // An entry by its list's metadata, and not by its URL alone: this keeps its title, duration and thumbnail.
+  await writeFile(target, entry === undefined ? url.replaceAll(/[\r\n]/g, '') : JSON.stringify(entry));
+  return entry === undefined ? ['--batch-file', target] : ['--no-clean-info-json', '--load-info-json', target];
+}
+
+/** @param pid of the leader of the group; undefined when it could not be started */
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // All of it has ended.
+  }
+}
+
+const EXTRACTORS = join('yt_dlp_plugins', 'extractor');
+/** The modules of the worker that import nothing of yt-dlp, those without which one period of DASH would be taken for all, and that which classifies failures. */
+const MODULES = ['limits', 'sandbox', 'bounds', 'live', 'periods', 'failures'].map((name) => `_reelay_${name}.py`);
+/** What the plugin writes to stderr once it has confined its process: yt-dlp ignores plugins that it cannot load. */
+const CONFINED = 'reelay: confined';
+/** What the plugin writes in front of a failure, as JSON. */
+const FAILED = 'reelay: failed ';
+const CONFINE = `"""Limits and confines the process that loads it. Without that, the process ends."""
+import json
+import os
+import sys
+import traceback
+
+try:  # no file of the folder can be read once it is confined
+    from ._reelay_live import complete_manifests
+    from ._reelay_periods import join_periods
+    complete_manifests()
+    join_periods()
+    from ._reelay_failures import report_failures
+    report_failures('${FAILED}')
+except Exception:
+    traceback.print_exc()
+
+try:
+    from ._reelay_limits import die_with_parent, limit_memory, limit_usage
+    from ._reelay_sandbox import Sandbox
+    path = os.path.join(os.environ['HOME'], 'sandbox.json')
+    with open(path, encoding='utf-8') as file:
+        limits = json.load(file)['limits']
+    die_with_parent()
+    limit_memory(limits['memoryBytes'])
+    limit_usage(limits['cpuSeconds'])
+    sandbox = Sandbox(path)
+    sandbox.confine(sandbox.temporary)
+    print('${CONFINED}', file=sys.stderr, flush=True)
+except BaseException:
+    traceback.print_exc()
+    sys.stderr.flush()
+    os._exit(1)
+`;
+
+/**
+ * Writes a plugin that limits and confines the process that loads it, as a fork of the worker: for versions that do not run
+ * the worker. It needs no program of the system.
+ */
+async function writeSandboxPlugin(dir: string): Promise<string> {
+  const folder = join(dir, 'reelay_sandbox', EXTRACTORS);
+  await mkdir(folder, { recursive: true });
+  for (const name of MODULES) await copyFile(join(PLUGIN_DIR, 'reelay', EXTRACTORS, name), join(folder, name));
+  await writeFile(join(folder, 'reelay_sandbox.py'), CONFINE);
+  return dir;
+}

@@ -1,8 +1,7 @@
-import { copyFile, mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { rootCertificates } from 'node:tls';
-import { PLUGIN_DIR } from '@reelay/tools-layer';
-import { neededCapabilities, syscallFilter } from '../process/index.ts';
+import { CHANGE, confine } from '../process/sandbox.ts';
 
 /** Cookies and arguments of the operator, for every extraction. */
 export interface OperatorOptions {
@@ -29,7 +28,7 @@ export interface ProcessHomeOptions {
   /** The proxy of all requests, which may be reached. @default to be added by the caller */
   readonly proxy?: string;
   /**
-   * Limits of the operating system, which the plugin of `writeSandboxPlugin` sets: address space of yt-dlp (its JavaScript
+   * Limits of the operating system, which the plugin of `link-processes.ts` sets: address space of yt-dlp (its JavaScript
    * runtime has more) and processor time.
    */
   readonly limits?: { readonly memoryBytes: number; readonly cpuSeconds: number };
@@ -91,14 +90,15 @@ async function writeSandbox(home: string, options: ProcessHomeOptions): Promise<
   const servers = extractorArgs.flatMap((text) => text.match(/https?:\/\/[^\s;,]+/g) ?? []);
   const runtime = await realpath(JS_RUNTIME);
   const permitted = {
-    // A build of Node may come with its libraries.
-    programs: [runtime, join(dirname(dirname(runtime)), 'lib')],
-    readable: [home, ...pluginDirs],
-    temporary: temporaryDir,
-    capabilities: neededCapabilities([runtime, ...[...command, ownPlugins, ...pluginDirs].filter(isAbsolute)]),
+    ...confine('yt-dlp', {
+      // A build of Node may come with its libraries.
+      executable: [runtime, join(dirname(dirname(runtime)), 'lib')],
+      readable: [home, ...pluginDirs],
+      reachable: [runtime, ...[...command, ownPlugins, ...pluginDirs].filter(isAbsolute)],
+    }),
+    temporary: [CHANGE, temporaryDir],
     ports: [...[...servers, proxy].flatMap(portOf), ...(pluginDirs.length > 0 ? [PROVIDER_PORT] : [])],
     limits,
-    filter: syscallFilter('yt-dlp', process.arch)?.toString('base64') ?? '',
   };
   await writeFile(join(home, 'sandbox.json'), JSON.stringify(permitted), { mode: 0o600 });
 }
@@ -142,52 +142,3 @@ async function writeConfig(home: string, { operator, proxy }: ProcessHomeOptions
 
 /** Quotes as `shlex.split` of Python reads it. */
 const quote = (text: string): string => `'${text.replaceAll("'", `'"'"'`)}'`;
-
-const EXTRACTORS = join('yt_dlp_plugins', 'extractor');
-/** The modules of the worker that import nothing of yt-dlp, and those without which one period of DASH would be taken for all. */
-const MODULES = ['limits', 'sandbox', 'bounds', 'live', 'periods'].map((name) => `_reelay_${name}.py`);
-/** What the plugin writes to stderr once it has confined its process: yt-dlp ignores plugins that it cannot load. */
-export const CONFINED = 'reelay: confined';
-const CONFINE = `"""Limits and confines the process that loads it. Without that, the process ends."""
-import json
-import os
-import sys
-import traceback
-
-try:  # no file of the folder can be read once it is confined
-    from ._reelay_live import complete_manifests
-    from ._reelay_periods import join_periods
-    complete_manifests()
-    join_periods()
-except Exception:
-    traceback.print_exc()
-
-try:
-    from ._reelay_limits import die_with_parent, limit_memory, limit_usage
-    from ._reelay_sandbox import Sandbox
-    path = os.path.join(os.environ['HOME'], 'sandbox.json')
-    with open(path, encoding='utf-8') as file:
-        limits = json.load(file)['limits']
-    die_with_parent()
-    limit_memory(limits['memoryBytes'])
-    limit_usage(limits['cpuSeconds'])
-    sandbox = Sandbox(path)
-    sandbox.confine(sandbox.temporary)
-    print('${CONFINED}', file=sys.stderr, flush=True)
-except BaseException:
-    traceback.print_exc()
-    sys.stderr.flush()
-    os._exit(1)
-`;
-
-/**
- * Writes a plugin that limits and confines the process that loads it, as a fork of the worker: for versions that do not run
- * the worker. It needs no program of the system.
- */
-export async function writeSandboxPlugin(dir: string): Promise<string> {
-  const folder = join(dir, 'reelay_sandbox', EXTRACTORS);
-  await mkdir(folder, { recursive: true });
-  for (const name of MODULES) await copyFile(join(PLUGIN_DIR, 'reelay', EXTRACTORS, name), join(folder, name));
-  await writeFile(join(folder, 'reelay_sandbox.py'), CONFINE);
-  return dir;
-}

@@ -48,7 +48,7 @@ export function createWorkerClient(
   let hasEnded = false;
   let unansweredPings = 0;
 
-  const settle = (id: string, answer: WorkerResponse) => {
+  const resolvePending = (id: string, answer: WorkerResponse) => {
     open.get(id)?.(answer);
     open.delete(id);
   };
@@ -65,7 +65,7 @@ export function createWorkerClient(
       const cancel = () => {
         write(`${JSON.stringify({ cancel: id })}\n`);
         // The worker may hang.
-        timer = setTimeout(settle, CANCEL_TIMEOUT_MS, id, createFailure('cancelled'));
+        timer = setTimeout(resolvePending, CANCEL_TIMEOUT_MS, id, createFailure('cancelled'));
       };
       let timer: NodeJS.Timeout | undefined;
       signal?.addEventListener('abort', cancel, { once: true });
@@ -77,7 +77,7 @@ export function createWorkerClient(
     },
     receive(line) {
       const start = line.toString('latin1', 0, ID_LENGTH + 1);
-      if (RESPONSE.test(start)) settle(start.trimEnd(), readResponse(line.subarray(ID_LENGTH + 1)));
+      if (RESPONSE.test(start)) resolvePending(start.trimEnd(), readResponse(line.subarray(ID_LENGTH + 1)));
       else {
         const message = parse(line);
         if (message?.ready === true) greeting.resolve(message as unknown as WorkerGreeting);
@@ -94,7 +94,7 @@ export function createWorkerClient(
     },
     fail() {
       hasEnded = true;
-      for (const id of [...open.keys()]) settle(id, INTERRUPTION);
+      for (const id of [...open.keys()]) resolvePending(id, INTERRUPTION);
     },
   };
 }

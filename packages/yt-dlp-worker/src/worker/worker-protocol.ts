@@ -1,4 +1,4 @@
-import type { Sandbox } from '../process/index.ts';
+import type { Sandbox } from '../process/sandbox.ts';
 
 /** One line to the worker. Implemented by plugins/reelay/…/_reelay_serve.py. */
 export interface WorkerRequest {

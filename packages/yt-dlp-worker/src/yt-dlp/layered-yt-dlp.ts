@@ -1,8 +1,7 @@
 import { access, chmod, constants, copyFile, mkdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isExecutable } from '../process/index.ts';
-import type { YtDlp } from '../tools.ts';
-import { isReleaseTag } from '../versions.ts';
+import { isExecutable } from '../process/program.ts';
+import { isReleaseTag, type YtDlp } from '../tools.ts';
 import { readYtDlpVersion } from './query-yt-dlp.ts';
 
 /** Programs of the unpacked releases for Linux; each needs `_internal` beside it. */

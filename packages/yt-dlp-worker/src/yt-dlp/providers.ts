@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findOnPath, findPython, type InstallOptions, PYTHON_OF_YT_DLP, run } from '../process/index.ts';
-import type { SkippedRelease, ToolProvider, YtDlp } from '../tools.ts';
-import { compareVersions } from '../versions.ts';
+import { findOnPath, run } from '../process/program.ts';
+import { findPython, type InstallOptions, PYTHON_OF_YT_DLP } from '../process/python.ts';
+import { compareVersions, providerInPlace, type SkippedRelease, type ToolProvider, type YtDlp } from '../tools.ts';
 import { findLayeredYtDlp } from './layered-yt-dlp.ts';
 import { queryYtDlp, readYtDlpVersion } from './query-yt-dlp.ts';
 import { assetFor, unpackYtDlp } from './release-archive.ts';
@@ -49,7 +49,7 @@ export const pythonForYtDlp = () => findPython({ minVersion: PYTHON_OF_YT_DLP })
 
 /** yt-dlp from PyPI, verified by pip: the registry's checksums over TLS. */
 export function ytDlpFromPypi({ channel }: { readonly channel: 'stable' | 'nightly' }): ToolProvider<YtDlp> {
-  const select = (signal: AbortSignal): InstallOptions => ({ pre: channel === 'nightly', signal });
+  const select = (signal: AbortSignal): InstallOptions => ({ isPrerelease: channel === 'nightly', signal });
   return {
     name: 'pypi',
     label: 'PyPI',
@@ -105,38 +105,25 @@ async function findSkipped(chosen: string, options: InstallOptions): Promise<Ski
   return undefined;
 }
 
-/** The yt-dlp of a release in a read-only folder of an image, whose build has verified it. It is used where it is. */
-export const ytDlpInFolder = (dir: string): ToolProvider<YtDlp> => ({
-  name: 'release',
-  label: 'the image',
-  async fetch(folder) {
+/** The yt-dlp of a release in a read-only folder of an image, whose build has verified it. */
+export const ytDlpInFolder = (dir: string): ToolProvider<YtDlp> =>
+  providerInPlace('release', 'the image', async (_, folder) => {
     const tool = await findLayeredYtDlp(dir, join(folder, 'home'));
     if (!tool) throw new Error('it has no yt-dlp');
-    return () => tool;
-  },
-});
+    return tool;
+  });
 
 /** The yt-dlp at the path that the operator sets. It is not verified. */
-export const ytDlpAtPath = (path: string): ToolProvider<YtDlp> => ({
-  name: 'path',
-  label: `the path ${path}`,
-  async fetch(_, { signal }) {
-    const tool = await inspectProgram(path, 'path', signal);
-    return () => tool;
-  },
-});
+export const ytDlpAtPath = (path: string): ToolProvider<YtDlp> =>
+  providerInPlace('path', `the path ${path}`, (signal) => inspectProgram(path, 'path', signal));
 
 /** The yt-dlp on PATH, verified by the package manager, if it is new enough for the worker. */
-export const ytDlpOfSystem = (): ToolProvider<YtDlp> => ({
-  name: 'system',
-  label: 'the system',
-  async fetch(_, { signal }) {
+export const ytDlpOfSystem = (): ToolProvider<YtDlp> =>
+  providerInPlace('system', 'the system', async (signal) => {
     const path = await findOnPath('yt-dlp');
     if (!path) throw new Error('not installed');
-    const tool = await inspectProgram(path, 'system', signal);
-    return () => tool;
-  },
-});
+    return inspectProgram(path, 'system', signal);
+  });
 
 /** Flags that the worker needs, which older versions lack. */
 const REQUIRED_FLAGS = ['--js-runtimes', '--plugin-dirs'];

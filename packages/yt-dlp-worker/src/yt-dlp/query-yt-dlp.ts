@@ -1,4 +1,4 @@
-import { run } from '../process/index.ts';
+import { run } from '../process/program.ts';
 import type { YtDlp } from '../tools.ts';
 
 /** A first start on a cold disk compiles yt-dlp, which takes seconds. */

@@ -3,8 +3,7 @@ import { chmod, mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { openPromise } from 'yauzl';
-import { ToolRefused, type YtDlp } from '../tools.ts';
-import { compareVersions } from '../versions.ts';
+import { compareVersions, ToolRefused, type YtDlp } from '../tools.ts';
 import { readYtDlpVersion } from './query-yt-dlp.ts';
 
 const MAX_UNPACKED_BYTES = 2 ** 30;

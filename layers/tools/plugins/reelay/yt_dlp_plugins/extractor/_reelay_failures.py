@@ -3,6 +3,7 @@ import functools
 import json
 import re
 import socket
+import sys
 import time
 
 from yt_dlp import YoutubeDL
@@ -88,6 +89,22 @@ def _drop_images():
         return process(self, info_dict, *args, **kwargs)
 
     YoutubeDL.process_video_result = process_media
+
+
+def report_failures(prefix):
+    """Describes each error that yt-dlp reports on stderr, in JSON behind a prefix: for a process that serves one link alone."""
+    tag_reports()
+    report_error = YoutubeDL.report_error
+
+    @functools.wraps(report_error)
+    def describe_and_report(self, *args, **kwargs):
+        error = sys.exc_info()[1]
+        if error:
+            described = describe(error, failed=getattr(self, 'reelay_failed', None))
+            print(prefix + json.dumps(described), file=sys.stderr, flush=True)
+        return report_error(self, *args, **kwargs)
+
+    YoutubeDL.report_error = describe_and_report
 
 
 def describe(error, refusal=None, failed=None):

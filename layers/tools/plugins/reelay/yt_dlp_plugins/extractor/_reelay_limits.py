@@ -20,7 +20,7 @@ CHILD_DATA_BYTES = 1280 << 20
 MAX_OPEN_FILES = 256
 MAX_FILE_BYTES = 64 << 20  # of one file
 # Numbers on Linux, where a frozen build may lack the module `resource`.
-RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_DATA, RLIMIT_CORE, RLIMIT_NOFILE, RLIMIT_AS = 0, 1, 2, 4, 7, 9
+NUMBERS = {'CPU': 0, 'FSIZE': 1, 'DATA': 2, 'CORE': 4, 'NOFILE': 7, 'AS': 9}
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
@@ -36,33 +36,33 @@ def limit_memory(limit):
     Returns a function that lifts the limit.
     """
     limit_data(max(limit, CHILD_DATA_BYTES))
-    _, before = _get(RLIMIT_AS)
+    _, before = _get('AS')
     hard = _lower(max(limit, CHILD_BYTES), before)
     soft = _lower(limit, hard)
     spawn = subprocess.Popen.__init__
 
     def spawn_with_larger_limit(self, *args, **kwargs):
-        _set(RLIMIT_AS, hard, hard)
+        _set('AS', hard, hard)
         try:
             spawn(self, *args, **kwargs)
         finally:
-            _set(RLIMIT_AS, soft, hard)
+            _set('AS', soft, hard)
 
     subprocess.Popen.__init__ = spawn_with_larger_limit
-    _set(RLIMIT_AS, soft, hard)
-    return lambda: _set(RLIMIT_AS, hard, hard)
+    _set('AS', soft, hard)
+    return lambda: _set('AS', hard, hard)
 
 
 def limit_data(limit=CHILD_DATA_BYTES):
     """Limits the memory that this process and each of its children can write to, for good."""
-    lower = _lower(limit, _get(RLIMIT_DATA)[1])
-    _set(RLIMIT_DATA, lower, lower)
+    lower = _lower(limit, _get('DATA')[1])
+    _set('DATA', lower, lower)
 
 
 def limit_usage(cpu_seconds):
     """Limits this process and its children for good: processor time of each, open files, sizes of files; no core dumps."""
-    for kind, limit in ((RLIMIT_CPU, cpu_seconds), (RLIMIT_NOFILE, MAX_OPEN_FILES), (RLIMIT_FSIZE, MAX_FILE_BYTES),
-                        (RLIMIT_CORE, 0)):
+    for kind, limit in (('CPU', cpu_seconds), ('NOFILE', MAX_OPEN_FILES), ('FSIZE', MAX_FILE_BYTES),
+                        ('CORE', 0)):
         _, hard = _get(kind)
         lower = _lower(limit, hard)
         _set(kind, lower, lower)
@@ -79,20 +79,14 @@ class _Limits(ctypes.Structure):
 
 def _get(kind):
     if resource:
-        return resource.getrlimit(_number(kind))
+        return resource.getrlimit(getattr(resource, f'RLIMIT_{kind}'))
     limits = _Limits()
-    ctypes.CDLL(None).getrlimit(kind, ctypes.byref(limits))
+    ctypes.CDLL(None).getrlimit(NUMBERS[kind], ctypes.byref(limits))
     return limits.soft, limits.hard
 
 
 def _set(kind, soft, hard):
     if resource:
-        resource.setrlimit(_number(kind), (soft, hard))
+        resource.setrlimit(getattr(resource, f'RLIMIT_{kind}'), (soft, hard))
     else:
-        ctypes.CDLL(None).setrlimit(kind, ctypes.byref(_Limits(soft, hard)))
-
-
-def _number(kind):
-    """The number of a limit on this system: they differ from those of Linux elsewhere."""
-    return {RLIMIT_CPU: resource.RLIMIT_CPU, RLIMIT_FSIZE: resource.RLIMIT_FSIZE, RLIMIT_CORE: resource.RLIMIT_CORE,
-            RLIMIT_NOFILE: resource.RLIMIT_NOFILE, RLIMIT_DATA: resource.RLIMIT_DATA, RLIMIT_AS: resource.RLIMIT_AS}[kind]
+        ctypes.CDLL(None).setrlimit(NUMBERS[kind], ctypes.byref(_Limits(soft, hard)))

@@ -6,7 +6,6 @@ from yt_dlp.extractor.common import InfoExtractor
 
 from ._reelay_bounds import MAX_MANIFEST_CHARS, MAX_MANIFEST_FRAGMENTS, TooLarge
 
-# Also known to _reelay_failures.py and failure-report.ts.
 SEPARATE_PERIODS = 'The periods of this manifest do not make one file'
 MIN_SECONDS = 0.001  # a fragment without a duration is an initialization segment
 

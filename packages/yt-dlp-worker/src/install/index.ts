@@ -1,1 +1,0 @@
-export { createTools, type ToolsOptions } from './create-tools.ts';
