@@ -17,7 +17,7 @@ export type Download = (
   readonly body: Readable;
 }>;
 
-export interface DownloadLimits {
+interface DownloadLimits {
   readonly maxBytes: number;
   /** Time that the whole download may take. */
   readonly timeoutMs: number;

@@ -7,7 +7,7 @@ import type { YtDlp, YtDlpMode } from './tools.ts';
 import { WorkerKilled } from './worker/worker-process.ts';
 import type { WorkerRequest, WorkerResponse } from './worker/worker-protocol.ts';
 
-export interface SmokeTestOptions {
+interface SmokeTestOptions {
   /** Opens a proxy that connects only to this `host:port` on loopback. */
   readonly openProxy: (host: string) => Promise<{ readonly proxyUrl: string; close(): unknown }>;
   readonly signal?: AbortSignal | undefined;

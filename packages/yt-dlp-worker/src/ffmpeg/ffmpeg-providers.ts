@@ -126,7 +126,7 @@ async function buildIdOf(path: string, said: string): Promise<string> {
 export type ImageArchitecture = 'x86_64' | 'arm64';
 
 /** PyPI's package with builds of FFmpeg that need nothing but glibc, and the version of it that images contain. */
-export const PACKAGE = 'imageio-ffmpeg';
+const PACKAGE = 'imageio-ffmpeg';
 const VERSION = '0.8.1';
 
 const WHEELS: Readonly<Record<ImageArchitecture, { readonly file: string; readonly sha256: string }>> = {
@@ -161,7 +161,7 @@ export async function installPinnedFfmpeg(folder: string, architecture: ImageArc
  * Finds the program of the wheel that was installed into a folder, and makes it executable.
  * @returns its path within the folder
  */
-export async function findWheelProgram(folder: string): Promise<string> {
+async function findWheelProgram(folder: string): Promise<string> {
   const binaries = join('imageio_ffmpeg', 'binaries');
   const name = (await readdir(join(folder, binaries))).find((entry) => entry.startsWith('ffmpeg-'));
   if (!name) throw new Error('its wheel has no build for this machine');

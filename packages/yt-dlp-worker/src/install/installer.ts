@@ -10,7 +10,7 @@ import {
 } from '../tools.ts';
 import type { InstalledVersion, VersionStore } from './version-store.ts';
 
-export interface InstallerOptions<Tool> {
+interface InstallerOptions<Tool extends { readonly version: string }> {
   /** The name in messages: `yt-dlp`, `FFmpeg`. */
   readonly name: string;
   readonly store: VersionStore<Tool>;
@@ -40,38 +40,13 @@ export interface InstallerOptions<Tool> {
 /** Runs work while no other process changes the store. */
 type RunLocked = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Installs one tool and its updates. */
-export interface Installer<Tool> {
-  readonly name: string;
-  /** The version in use. */
-  current(): InstalledVersion<Tool> | undefined;
-  /**
-   * Reads the current version from the store.
-   * @param options.isKept whether the version in use stays while the store has none that is readable
-   * @returns whether it has changed
-   */
-  reload(options?: { readonly isKept: boolean }): Promise<boolean>;
-  /** Removes what killed processes have left. Requires the lock. */
-  cleanStaged(): Promise<void>;
-  /**
-   * Installs the tool unless the store has it: an installed version that works, or else one of a provider. Requires the lock.
-   * @throws ToolUnavailable when no provider has a working version
-   */
-  installMissing(): Promise<void>;
-  /**
-   * Switches to the newest version of the first provider that responds. When that fails, the version before it stays in use.
-   * @returns whether the version in use has changed, through this process or another
-   * @throws ToolUnavailable when there was none, and no provider has a working one
-   */
-  update(runLocked: RunLocked): Promise<boolean>;
-}
-
 /** Versions kept for a rollback, besides the current one. */
 const MAX_PREVIOUS_VERSIONS = 2;
 
+/** Installs one tool and its updates. */
 export function createInstaller<Tool extends { readonly version: string; readonly source: ToolSource }>(
   options: InstallerOptions<Tool>,
-): Installer<Tool> {
+) {
   const { name, store, providers, isAllowed, smokeTest, checkUpdate, onActivity, onFailure, onNotice, log, signal } =
     options;
   let current: InstalledVersion<Tool> | undefined;
@@ -219,11 +194,27 @@ export function createInstaller<Tool extends { readonly version: string; readonl
 
   return {
     name,
+    /** The version in use. */
     current: () => current,
+    /** Removes what killed processes have left. Requires the lock. */
     cleanStaged: store.cleanStaged,
+    /**
+     * Reads the current version from the store.
+     * @param options.isKept whether the version in use stays while the store has none that is readable
+     * @returns whether it has changed
+     */
     reload,
+    /**
+     * Installs the tool unless the store has it: an installed version that works, or else one of a provider. Requires the lock.
+     * @throws ToolUnavailable when no provider has a working version
+     */
     installMissing,
-    async update(runLocked) {
+    /**
+     * Switches to the newest version of the first provider that responds. When that fails, the version before it stays in use.
+     * @returns whether the version in use has changed, through this process or another
+     * @throws ToolUnavailable when there was none, and no provider has a working one
+     */
+    async update(runLocked: RunLocked): Promise<boolean> {
       const isReloaded = await reload();
       if (current) return (await updateFrom(current.tool.version, runLocked)) || isReloaded;
       await runLocked(installMissing);

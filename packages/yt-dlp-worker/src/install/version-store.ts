@@ -13,25 +13,7 @@ export interface InstalledVersion<Tool> {
   readonly folder: string;
 }
 
-/**
- * Versions of one tool side by side, one of them current. Names of staged folders start with a dot, and a version becomes
- * current by one rename: a process that is killed at any time leaves either the old or the new version current.
- */
-export interface VersionStore<Tool> {
-  /** The current version, if its files are unchanged. */
-  current(): Promise<InstalledVersion<Tool> | undefined>;
-  /** All other versions whose files are unchanged, newest first. */
-  others(): Promise<InstalledVersion<Tool>[]>;
-  /** Creates an empty folder that is not a version yet. */
-  stage(): Promise<string>;
-  /** Turns a staged folder into the current version. */
-  activate(staged: string, locate: (folder: string) => Tool): Promise<InstalledVersion<Tool>>;
-  switchTo(placed: InstalledVersion<Tool>): Promise<void>;
-  /** Removes staged folders: in use by the process that holds the lock, or left by one that was killed. Requires the lock. */
-  cleanStaged(): Promise<void>;
-  /** Removes all but the current version and the newest `keep` others. */
-  prune(keep: number): Promise<void>;
-}
+export type VersionStore<Tool extends { readonly version: string }> = ReturnType<typeof createVersionStore<Tool>>;
 
 /** Size and modification time of each file in the command of a tool. */
 type Stamp = Readonly<Record<string, string>>;
@@ -39,11 +21,15 @@ type Stamp = Readonly<Record<string, string>>;
 const POINTER = 'current';
 const MANIFEST = 'tool.json';
 
-/** @param filesOf the files that a tool is started with. A version whose files have changed is ignored. */
+/**
+ * Versions of one tool side by side, one of them current. Names of staged folders start with a dot, and a version becomes
+ * current by one rename: a process that is killed at any time leaves either the old or the new version current.
+ * @param filesOf the files that a tool is started with. A version whose files have changed is ignored.
+ */
 export function createVersionStore<Tool extends { readonly version: string }>(
   dir: string,
   filesOf: (tool: Tool) => readonly string[],
-): VersionStore<Tool> {
+) {
   const stampOf = async (tool: Tool): Promise<Stamp> => {
     const files = filesOf(tool).filter(isAbsolute);
     return Object.fromEntries(await Promise.all(files.map(async (file) => [file, await stampFile(file)])));
@@ -64,8 +50,8 @@ export function createVersionStore<Tool extends { readonly version: string }>(
   };
   const others = async () => {
     const current = await pointer();
-    const placed = await Promise.all((await folders()).filter((name) => name !== current).map(read));
-    return placed.filter((one) => one !== undefined).sort(newestFirst);
+    const versions = await Promise.all((await folders()).filter((name) => name !== current).map(read));
+    return versions.filter((one) => one !== undefined).sort(newestFirst);
   };
   const switchTo = async ({ folder }: InstalledVersion<Tool>) => {
     const next = join(dir, `.${POINTER}-${process.pid}`);
@@ -74,16 +60,20 @@ export function createVersionStore<Tool extends { readonly version: string }>(
   };
 
   return {
-    async current() {
+    /** The current version, if its files are unchanged. */
+    async current(): Promise<InstalledVersion<Tool> | undefined> {
       const folder = await pointer();
       return folder === folderNameOf(folder) ? read(folder) : undefined;
     },
+    /** All other versions whose files are unchanged, newest first. */
     others,
-    async stage() {
+    /** Creates an empty folder that is not a version yet. */
+    async stage(): Promise<string> {
       await mkdir(dir, { recursive: true });
       return mkdtemp(join(dir, '.staged-'));
     },
-    async activate(stagedFolder, locate) {
+    /** Turns a staged folder into the current version. */
+    async activate(stagedFolder: string, locate: (folder: string) => Tool): Promise<InstalledVersion<Tool>> {
       const taken = new Set(await folders());
       const name = folderNameOf(locate('').version);
       let folder = name;
@@ -93,16 +83,18 @@ export function createVersionStore<Tool extends { readonly version: string }>(
       await rename(stagedFolder, join(dir, folder));
       const manifest = JSON.stringify({ tool, installedAt, stamp: await stampOf(tool) }, undefined, 2);
       await writeFile(join(dir, folder, MANIFEST), manifest);
-      const placed = { tool, installedAt, folder };
-      await switchTo(placed);
-      return placed;
+      const installed = { tool, installedAt, folder };
+      await switchTo(installed);
+      return installed;
     },
     switchTo,
-    async cleanStaged() {
+    /** Removes staged folders: in use by the process that holds the lock, or left by one that was killed. Requires the lock. */
+    async cleanStaged(): Promise<void> {
       const staged = (await readdir(dir).catch(() => [])).filter((name) => name.startsWith('.'));
       await Promise.all(staged.map((name) => rm(join(dir, name), { recursive: true, force: true })));
     },
-    async prune(keep) {
+    /** Removes all but the current version and the newest `keep` others. */
+    async prune(keep: number): Promise<void> {
       const current = await pointer();
       const kept = new Set([current, ...(await others()).slice(0, keep).map(({ folder }) => folder)]);
       const old = (await folders()).filter((name) => !kept.has(name));
@@ -121,7 +113,7 @@ const newestFirst = <Tool extends { readonly version: string }>(
   b: InstalledVersion<Tool>,
 ): number => compareVersions(b.tool.version, a.tool.version) || b.installedAt - a.installedAt;
 
-export interface LockOptions {
+interface LockOptions {
   readonly signal: AbortSignal;
   /** Called once when another holder has the lock. An error that it throws ends the wait. */
   readonly onWait?: () => void;

@@ -42,7 +42,7 @@ export interface Python {
   findNewest(name: string, options?: InstallOptions): Promise<PublishedVersion>;
 }
 
-export interface PublishedVersion {
+interface PublishedVersion {
   readonly version: string;
   /** The versions of Python that it runs on, such as `>=3.12`. */
   readonly requiresPython?: string | undefined;

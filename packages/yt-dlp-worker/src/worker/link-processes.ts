@@ -7,7 +7,14 @@ import { endWithParent, killWhenStopped } from '../process/process-end.ts';
 import { prepareHome } from './process-home.ts';
 import { createWorkerDirectory, removeFolder, removeWorkerDirectory } from './worker-directory.ts';
 import type { WorkerOptions, WorkerProcess } from './worker-process.ts';
-import { MAX_PARSED_BYTES, type WorkerFailure, type WorkerRequest, type WorkerResponse } from './worker-protocol.ts';
+import {
+  createFailure,
+  INTERRUPTED,
+  MAX_PARSED_BYTES,
+  type WorkerFailure,
+  type WorkerRequest,
+  type WorkerResponse,
+} from './worker-protocol.ts';
 
 /**
  * yt-dlp as one process per request, with the interface, limits and failures of the warm worker: for a version that the
@@ -42,12 +49,12 @@ export async function startLinkProcesses(options: WorkerOptions): Promise<Worker
       const remove = () => running.delete(work);
       work.then(remove, remove);
       // Settled at once when it is aborted: the process is killed meanwhile.
-      const result = await abortable(work, ending);
+      const response = await abortable(work, ending);
       ending.throwIfAborted();
-      return outcomeOf(result, request);
+      return response;
     } catch (error) {
       if (signal.aborted) return createFailure('cancelled');
-      if (closing.signal.aborted) return { ok: false, error: INTERRUPTED };
+      if (closing.signal.aborted) return INTERRUPTED;
       return deadline.aborted ? createFailure('timeout', 'The deadline passed') : createFailure('crash', String(error));
     }
   };
@@ -60,26 +67,17 @@ export async function startLinkProcesses(options: WorkerOptions): Promise<Worker
   };
 }
 
-const INTERRUPTED: WorkerFailure = { kind: 'crash', isInterrupted: true };
-const createFailure = (kind: WorkerFailure['kind'], message?: string): WorkerResponse => ({
-  ok: false,
-  error: { kind, ...(message !== undefined && { message }) },
-});
-
 /** The response to a request, from what its process has printed. */
-function outcomeOf(result: RunResult, { proxy }: Pick<WorkerRequest, 'proxy'>): WorkerResponse {
-  const { stdout, stderr, isTooLarge, wasKilled, isConfined } = result;
-  if (isTooLarge) return createFailure('too_large', 'The output is too large');
-  if (wasKilled) return { ok: false, error: INTERRUPTED };
+function responseOf(stdout: string, stderr: string, { proxy }: Pick<WorkerRequest, 'proxy'>): WorkerResponse {
   // This version of yt-dlp does not load the plugin.
-  if (!isConfined && stdout !== '') return createFailure('crash', 'yt-dlp ran without its limits');
+  if (!stderr.includes(CONFINED) && stdout !== '') return createFailure('crash', 'yt-dlp ran without its limits');
   const isIncomplete = hasTimedOut(stderr);
   if (stdout.length > MAX_PARSED_BYTES) {
     // As the worker answers. What was printed may not be JSON.
     return { ok: true, json: Buffer.from(`{"ok":true,"isIncomplete":${isIncomplete},"info":${stdout}}`) };
   }
   const info = readInfo(stdout);
-  const failure = readFailure(stderr);
+  const failure = readFailure(stderr.replace(CONFINED, ''));
   const hasError = failure.kind !== 'crash';
   if (info && !(hasError && isEmptyPlaylist(info)))
     return { ok: true, info: { ...info }, ...(isIncomplete && { isIncomplete }) };
@@ -154,18 +152,6 @@ interface RunOptions extends WorkerOptions {
   readonly signal: AbortSignal;
 }
 
-/** How a process of yt-dlp has ended. */
-interface RunResult {
-  readonly stdout: string;
-  readonly stderr: string;
-  /** Its output exceeded the limit. */
-  readonly isTooLarge: boolean;
-  /** It was killed from outside, not by its limits or its signal. */
-  readonly wasKilled: boolean;
-  /** Its plugin has limited and confined it. */
-  readonly isConfined: boolean;
-}
-
 /** Stdout and stderr may have this much each, as MAX_RESPONSE_BYTES of `_reelay_resolve.py`. */
 const MAX_OUTPUT_BYTES = 16 * 2 ** 20;
 /** Processor time beyond the deadline, after which the system kills a process that its parent has not killed. */
@@ -184,7 +170,7 @@ interface ProcessResult {
  * Runs yt-dlp for one request, in a process group of its own, and waits until all of it has ended.
  * @throws Error when it cannot be started
  */
-async function runYtDlp(request: Omit<WorkerRequest, 'id'>, options: RunOptions): Promise<RunResult> {
+async function runYtDlp(request: Omit<WorkerRequest, 'id'>, options: RunOptions): Promise<WorkerResponse> {
   const home = await mkdtemp(join(options.dir, 'link-'));
   try {
     return await runIn(home, request, options);
@@ -194,7 +180,7 @@ async function runYtDlp(request: Omit<WorkerRequest, 'id'>, options: RunOptions)
   }
 }
 
-async function runIn(home: string, request: Omit<WorkerRequest, 'id'>, options: RunOptions): Promise<RunResult> {
+async function runIn(home: string, request: Omit<WorkerRequest, 'id'>, options: RunOptions): Promise<WorkerResponse> {
   const { ytDlp, signal, memoryBytes } = options;
   const { flags, env } = await prepareHome(home, {
     operator: options,
@@ -226,14 +212,10 @@ async function runIn(home: string, request: Omit<WorkerRequest, 'id'>, options: 
   try {
     const { stdout = '', stderr = '', signal: endedBy, code, originalMessage = '' }: ProcessResult = await child;
     if (child.pid === undefined) throw new Error(originalMessage);
-    const isTooLarge = code === 'ERR_STREAM_MAXBUFFER' || /maxBuffer/.test(originalMessage);
-    return {
-      stdout,
-      stderr: stderr.replace(CONFINED, ''),
-      isTooLarge,
-      isConfined: stderr.includes(CONFINED),
-      wasKilled: endedBy === 'SIGKILL' && !signal.aborted && !isTooLarge,
-    };
+    if (code === 'ERR_STREAM_MAXBUFFER' || /maxBuffer/.test(originalMessage))
+      return createFailure('too_large', 'The output is too large');
+    if (endedBy === 'SIGKILL' && !signal.aborted) return INTERRUPTED;
+    return responseOf(stdout, stderr, request);
   } finally {
     signal.removeEventListener('abort', kill);
     kill();
@@ -244,8 +226,8 @@ const flagsOf = ({ flat, playlistLimit, impersonate }: Omit<WorkerRequest, 'id'>
   ...['--dump-single-json', '--skip-download', flat ? '--flat-playlist' : '--no-flat-playlist'],
   ...['--playlist-end', String(playlistLimit)],
   ...(impersonate ? ['--impersonate', impersonate] : []),
-  // A failed entry of a playlist becomes null. Tracebacks of failures are written by `--verbose` alone.
-  ...['--ignore-errors', '--verbose'],
+  // A failed entry of a playlist becomes null.
+  '--ignore-errors',
 ];
 
 /** Writes the link into a file, which other users of the machine do not see. @returns the options that read it */

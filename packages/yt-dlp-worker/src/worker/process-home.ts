@@ -17,7 +17,7 @@ export interface OperatorOptions {
   readonly pluginDirs?: readonly string[];
 }
 
-export interface ProcessHomeOptions {
+interface ProcessHomeOptions {
   readonly operator: OperatorOptions;
   /** The command of yt-dlp. */
   readonly command?: readonly string[];
@@ -35,7 +35,7 @@ export interface ProcessHomeOptions {
 }
 
 /** What a process of yt-dlp is started with. */
-export interface ProcessHome {
+interface ProcessHome {
   readonly flags: readonly string[];
   /** All of it: no variable of this process is passed on, no credentials, no proxies, none that Node or Python read. */
   readonly env: Readonly<Record<string, string>>;

@@ -1,25 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import {
+  createFailure,
+  INTERRUPTED,
   MAX_PARSED_BYTES,
-  type WorkerFailureKind,
   type WorkerGreeting,
   type WorkerRequest,
   type WorkerResponse,
 } from './worker-protocol.ts';
 
-/** Requests and responses over one pair of line streams. */
-export interface WorkerClient {
-  /** Resolves with the greeting of the worker. Stays pending without one. */
-  readonly ready: Promise<WorkerGreeting>;
-  send(request: Omit<WorkerRequest, 'id'>, signal?: AbortSignal): Promise<WorkerResponse>;
-  /** Handles a line from the worker. @returns false when it is not part of the protocol */
-  receive(line: Buffer): boolean;
-  /** Sends a ping. @returns the number of pings since its last line, this one included */
-  ping(): number;
-  /** Settles pending and later requests with the failure `crash`, which may be sent again to another worker. */
-  fail(): void;
-}
+export type WorkerClient = ReturnType<typeof createWorkerClient>;
 
 /** The worker drops longer lines (MAX_REQUEST_BYTES of _reelay_serve.py). */
 const MAX_REQUEST_BYTES = 4 * 2 ** 20;
@@ -36,13 +26,11 @@ const RESPONSE = /^[\da-f-]{36} $/;
 const SUCCESS = '{"ok":true,';
 
 /**
+ * Requests and responses over one pair of line streams.
  * @param write sends one line, which includes its line feed
  * @param onLeft called with the name of a folder that the worker leaves to be removed
  */
-export function createWorkerClient(
-  write: (line: string) => void,
-  onLeft: (name: string) => void = () => undefined,
-): WorkerClient {
+export function createWorkerClient(write: (line: string) => void, onLeft: (name: string) => void = () => undefined) {
   const open = new Map<string, (answer: WorkerResponse) => void>();
   const greeting = Promise.withResolvers<WorkerGreeting>();
   let hasEnded = false;
@@ -54,11 +42,12 @@ export function createWorkerClient(
   };
 
   return {
+    /** Resolves with the greeting of the worker. Stays pending without one. */
     ready: greeting.promise,
-    send(request, signal) {
+    send(request: Omit<WorkerRequest, 'id'>, signal?: AbortSignal): Promise<WorkerResponse> {
       const id = randomUUID();
       const line = `${JSON.stringify({ ...request, id })}\n`;
-      if (hasEnded) return Promise.resolve(INTERRUPTION);
+      if (hasEnded) return Promise.resolve(INTERRUPTED);
       if (signal?.aborted) return Promise.resolve(createFailure('cancelled'));
       if (Buffer.byteLength(line) > MAX_REQUEST_BYTES) return Promise.resolve(createFailure('too_large'));
 
@@ -75,7 +64,8 @@ export function createWorkerClient(
         signal?.removeEventListener('abort', cancel);
       });
     },
-    receive(line) {
+    /** Handles a line from the worker. @returns false when it is not part of the protocol */
+    receive(line: Buffer): boolean {
       const start = line.toString('latin1', 0, ID_LENGTH + 1);
       if (RESPONSE.test(start)) resolvePending(start.trimEnd(), readResponse(line.subarray(ID_LENGTH + 1)));
       else {
@@ -87,20 +77,19 @@ export function createWorkerClient(
       unansweredPings = 0;
       return true;
     },
-    ping() {
+    /** Sends a ping. @returns the number of pings since its last line, this one included */
+    ping(): number {
       write(PING);
       unansweredPings += 1;
       return unansweredPings;
     },
-    fail() {
+    /** Answers pending and later requests with the failure `crash`, which may be sent again to another worker. */
+    fail(): void {
       hasEnded = true;
-      for (const id of [...open.keys()]) resolvePending(id, INTERRUPTION);
+      for (const id of [...open.keys()]) resolvePending(id, INTERRUPTED);
     },
   };
 }
-
-const createFailure = (kind: WorkerFailureKind): WorkerResponse => ({ ok: false, error: { kind } });
-const INTERRUPTION: WorkerResponse = { ok: false, error: { kind: 'crash', isInterrupted: true } };
 
 /** What a fork has written, which may be anything. */
 function readResponse(json: Buffer): WorkerResponse {

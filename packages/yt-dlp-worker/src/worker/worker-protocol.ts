@@ -58,7 +58,7 @@ export type WorkerResponse =
   | { readonly ok: false; readonly error: WorkerFailure };
 
 /** A successful response that is too large to be parsed in this process. */
-export interface LargeResponse {
+interface LargeResponse {
   readonly ok: true;
   /** All of it, as JSON. */
   readonly json: Buffer;
@@ -113,3 +113,11 @@ export type WorkerFailureKind =
   | 'crash'
   | 'cancelled'
   | 'bug';
+
+export const createFailure = (kind: WorkerFailureKind, message?: string): WorkerResponse => ({
+  ok: false,
+  error: { kind, ...(message !== undefined && { message }) },
+});
+
+/** The process was killed from outside, or has ended before the request. */
+export const INTERRUPTED: WorkerResponse = { ok: false, error: { kind: 'crash', isInterrupted: true } };

@@ -4,7 +4,7 @@ import type { YtDlp } from '../tools.ts';
 /** A first start on a cold disk compiles yt-dlp, which takes seconds. */
 const TIMEOUT_MS = 60_000;
 
-export interface QueryOptions {
+interface QueryOptions {
   /** For what the program writes. @default the program has no such folder */
   readonly home?: string;
   readonly signal?: AbortSignal | undefined;

@@ -37,7 +37,7 @@ export async function unpackRelease(archive: string, asset: string, folder: stri
   return program;
 }
 
-export interface UnpackYtDlpOptions {
+interface UnpackYtDlpOptions {
   /** A verified release archive. It is deleted once unpacked. */
   readonly archive: string;
   /** The name of the archive in the release, which is that of the program in it plus `.zip`. */
