@@ -30,7 +30,7 @@ import type { SourceOpeners } from './source/index.ts';
 
 /** What streams use of the opening of sources. Without `peekSource`, HEAD is answered from the state table alone; without `findFile`, lists are remuxed. */
 type UsedOpeners = Pick<SourceOpeners, 'openSource' | 'listSegments' | 'inspectWindow'> &
-  Partial<Pick<SourceOpeners, 'peekSource' | 'findFile' | 'isProbed'>>;
+  Partial<Pick<SourceOpeners, 'peekSource' | 'findFile' | 'isProbed' | 'store'>>;
 
 export interface StreamServiceOptions extends UsedOpeners {
   readonly state: Pick<
@@ -102,7 +102,7 @@ export async function createStreamService(options: StreamServiceOptions): Promis
   const openSource = options.peekSource ?? options.openSource;
   const archiveJobs = createArchiveJobs(options);
   const segments = createSegments(options);
-  const extents = createComputedExtents();
+  const extents = createComputedExtents(options.store);
   const outputs = createOutputs({
     ...options,
     archiveJobs,

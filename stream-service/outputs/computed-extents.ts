@@ -1,12 +1,12 @@
 import { buffer } from 'node:stream/consumers';
 import { createCache, createSingleFlight } from '@reelay/concurrency';
 import { FillingBuffer } from '@reelay/seekable-media/reading';
-import type { FileSource } from '@reelay/source';
+import { createByteStore, type FileSource } from '@reelay/source';
 import { type Name, nameOf } from '@reelay/source/names';
 import { memoryShares } from '../../core/config/index.ts';
 import { UpstreamError } from '../../core/errors/index.ts';
 
-/** Extents of files that were computed, or read, recently. The bytes of all together are bounded. */
+/** Extents of files that were computed, or read, recently, in the store of all streams. */
 export interface ComputedExtents {
   get(name: Name, bytes: number, reading?: Reading): ComputedExtent;
   /** All bytes of an extent that is there, which must not be changed. */
@@ -58,28 +58,18 @@ export interface Reading {
 /** Adds bytes to an extent, some at least. */
 export type AdvanceExtent = (extent: ComputedExtent, signal: AbortSignal) => Promise<void>;
 
-const MAX_ENTRIES = 16_384;
 const SAMPLE_BYTES = 2048;
 const MAX_CHANGES = 1000;
-/** What is around the position of a player; the rest is made again when it is needed. */
-const IDLE = { afterMs: 30_000, maxWeight: 8 * 1024 * 1024 };
 
-/** @param maxBytes beyond which the least recently used ones are evicted */
-export function createComputedExtents(maxBytes = 1.5 * memoryShares().placeBytes): ComputedExtents {
-  const extents = createCache<Name, ComputedExtent>({
-    maxEntries: MAX_ENTRIES,
-    idle: IDLE,
-    maxWeight: maxBytes,
-    weightOf: ({ bytes }) => bytes,
-  });
+export function createComputedExtents(store = createByteStore(memoryShares().placeBytes)): ComputedExtents {
   const get = (name: Name, bytes: number, reading?: Reading) =>
-    extents.get(name) ?? extents.set(name, new ComputedExtent(bytes, reading));
+    store.get<ComputedExtent>(name) ?? store.set(name, new ComputedExtent(bytes, reading));
   const fillings = createSingleFlight<ComputedExtent, Name>();
   /** The present names of files whose sources have changed. */
   const changes = createCache<Name, Name>({ maxEntries: MAX_CHANGES });
   return {
     get,
-    complete: (name) => extents.get(name)?.complete,
+    complete: (name) => store.get<ComputedExtent>(name)?.complete,
     async whole(name, bytes, advance, signal, file) {
       for (;;) {
         let isOwn = false;
@@ -103,7 +93,7 @@ export function createComputedExtents(maxBytes = 1.5 * memoryShares().placeBytes
       }
     },
     evict(names) {
-      for (const name of names) extents.delete(name);
+      for (const name of names) store.delete(name);
     },
     share(file, open) {
       const name = changes.get(file) ?? file;

@@ -1,6 +1,8 @@
 import { isMp4Container, isQuickTime, mp4HoldsAudio, mp4HoldsVideo } from '@reelay/seekable-media/codecs';
 import type { Timeline } from '@reelay/seekable-media/timeline';
 import {
+  type ByteStore,
+  createByteStore,
   createRequests,
   createSegmentFiles,
   DASH,
@@ -85,6 +87,8 @@ export interface OpenSourceOptions {
 
 /** What a host needs to open sources. */
 export interface SourceOpeners {
+  /** What was read and computed, for all streams. */
+  readonly store: ByteStore;
   readonly openSource: OpenSource;
   /** As `openSource`, without resolving again: an expired URL fails. */
   readonly peekSource: OpenSource;
@@ -100,6 +104,9 @@ export interface SourceOpeners {
   /** Whether a track is a file that may stop after its first minute, so that it is opened before the status is chosen. */
   readonly isProbed: (track: Track) => boolean;
 }
+
+/** The store has so many times the bytes that segments take while streams use them. */
+const STORE_SHARE = 2.5;
 
 /** How the segments of each kind of source are known. */
 const KINDS = { direct: WEBM, hls: HLS, dash: DASH } as const;
@@ -121,7 +128,9 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
   const isProbed = hostMatcher(probedHosts);
   const prepare = createRequests({ ...options, limits, isProbed, parse });
   const lists = createLiveLists();
-  const files = createSegmentFiles(limits.totalPlaceBytes, options.segmentProbes);
+  const store = createByteStore(STORE_SHARE * limits.totalPlaceBytes);
+  const { totalPlaceBytes: memoryBytes } = limits;
+  const files = createSegmentFiles({ memoryBytes, store, probesPerHost: options.segmentProbes });
 
   const createRequest = (
     [stored, storedTrack, opening = {}]: Parameters<OpenSource>,
@@ -174,6 +183,7 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
       }
     };
   return {
+    store,
     openSource: openWith(options.refresh, false),
     peekSource: openWith(noRefresh, true),
     listSegments: (...opening) => listLive(createRequest(opening), lists, listOf(opening[0], opening[1])),

@@ -1,3 +1,4 @@
+export { type ByteStore, createByteStore, type StoredBytes } from './byte-store.ts';
 export { openFile } from './file-source.ts';
 export type { SourceLimits } from './limits.ts';
 export { fromDash, fromHls, type ListFile, type ListFileOptions } from './list-files.ts';

@@ -2,6 +2,7 @@ import { createGuardedFetch } from '@reelay/guarded-fetch';
 import { type DashFragment, packFragments } from '@reelay/seekable-media/dash';
 import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import { join, type SegmentListSource, type VirtualFile } from '@reelay/seekable-media/reading';
+import { createByteStore } from './byte-store.ts';
 import { createRequests, type RequestsOptions } from './requests.ts';
 import { DASH, HLS, type ListKind } from './segmented/load-timeline.ts';
 import { createSegmentFiles } from './segmented/segment-files.ts';
@@ -40,7 +41,7 @@ async function openList(
   { headers = {}, memoryBytes = MEMORY_BYTES, ...options }: ListFileOptions,
 ): Promise<ListFile> {
   const prepare = createRequests({ ...options, egress: options.egress ?? createGuardedFetch({}) });
-  const files = createSegmentFiles(memoryBytes);
+  const files = createSegmentFiles({ memoryBytes, store: createByteStore(memoryBytes) });
   const request = { ...prepare({ url, fragments, headers, cookies: [] }), kind };
   const found = await files.find(request, { isNeeded: true });
   if (!found) throw new UnsupportedMp4('The list of segments makes no file');

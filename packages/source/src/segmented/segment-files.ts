@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { abortable, createCache, createSemaphore, createSingleFlight } from '@reelay/concurrency';
+import { abortable, createSemaphore, createSingleFlight } from '@reelay/concurrency';
 import { releaseBuffer } from '@reelay/guarded-fetch';
 import { type PackedPlace, parseInitTracks, recycle, UnsupportedMp4, weighPlace } from '@reelay/seekable-media/isobmff';
 import { createVirtualFile, type FragmentSource, type TakenPlace } from '@reelay/seekable-media/reading';
@@ -7,6 +7,7 @@ import { audioTable, placeRequest } from '@reelay/seekable-media/segment-file';
 import { READ_SEGMENT } from '@reelay/seekable-media/tasks';
 import type { Segment } from '@reelay/seekable-media/timeline';
 import { createLayout, LAYOUT_VERSION, type Layout } from '@reelay/seekable-media/virtual-mp4';
+import type { ByteStore, StoredBytes } from '../byte-store.ts';
 import { UpstreamError } from '../errors.ts';
 import { fileStreams } from '../memory.ts';
 import { type Name, nameOf } from '../names.ts';
@@ -34,38 +35,23 @@ export interface SegmentFiles {
   open(request: TableRequest, file: TrackFile, recordedAtMs?: number): Promise<FileSource>;
 }
 
-const PLACES = { maxEntries: 10_000, maxAgeMs: 5 * 60_000, idle: { afterMs: 30_000, maxWeight: 8 * 1024 * 1024 } };
 /** A player asks for the next place over another connection, once it has closed the one before. */
 const LINGER_MS = 2_000;
 const PROBES_PER_HOST = 8;
 
-/**
- * @param placeBytes of the places that streams use, and of those that are kept for others
- * @param probesPerHost small requests to one host at once, by which tables are made
- */
-export function createSegmentFiles(placeBytes: number, probesPerHost = PROBES_PER_HOST): SegmentFiles {
+export interface SegmentFilesOptions {
+  /** Bytes of the segments that streams use at a time. */
+  readonly memoryBytes: number;
+  /** Keeps segments for other streams. */
+  readonly store: ByteStore;
+  /** Small requests to one host at once, by which tables are made. @default 8 */
+  readonly probesPerHost?: number | undefined;
+}
+
+export function createSegmentFiles(options: SegmentFilesOptions): SegmentFiles {
+  const { memoryBytes, store, probesPerHost = PROBES_PER_HOST } = options;
   const listed = createListedFiles(probesPerHost);
-  const memory = createSemaphore({ permits: placeBytes, maxPerClient: Math.ceil(placeBytes / 2) });
-  const kept = { ...PLACES, weightOf: ({ packed }: Place) => weighPlace(packed) + MAX_SAMPLED_BYTES };
-  const places = createCache<Name, Place>({ ...kept, maxWeight: placeBytes });
-  /** Those behind which a stream has gone on: other streams may want them, its own client does not. */
-  const passed = createCache<Name, Place>({
-    ...kept,
-    maxWeight: placeBytes / 8,
-    idle: { ...PLACES.idle, maxWeight: 0 },
-    // Until the garbage collector frees memory, much of it makes it run often.
-    onRemove(place) {
-      if (place.readers > 0) return;
-      place.isFreed = true;
-      recycle(place.packed);
-    },
-  });
-  const known = (key: Name) => places.get(key) ?? passed.get(key);
-  const pass = (key: Name, place: Place) => {
-    if (places.get(key) !== place) return;
-    places.delete(key);
-    passed.set(key, place);
-  };
+  const memory = createSemaphore({ permits: memoryBytes, maxPerClient: Math.ceil(memoryBytes / 2) });
   const reads = createSingleFlight<Place, Name>();
   /** Counts places that were read: one that was there before a stream may be of an earlier version of a source that does not tell. */
   let order = 0;
@@ -120,11 +106,11 @@ export function createSegmentFiles(placeBytes: number, probesPerHost = PROBES_PE
           const packed = await parse(READ_SEGMENT, placeRequest(table, index, parts), { client, signal });
           parts.forEach(releaseBuffer);
           order += 1;
-          return { packed, samples, readers: 0, order, isFreed: false };
+          return new Place(packed, samples, order);
         });
       /** Compares a place that another stream has read with its source, before what is read now is kept beside it. */
       const compare = async (index: number, signal: AbortSignal): Promise<void> => {
-        const place = known(keyOf(index));
+        const place = store.get<Place>(keyOf(index));
         if (!place || place.order > since) return;
         await withSegment(index, (segment, known) => fetch.compare(segment, known, place.samples, { signal }));
       };
@@ -132,13 +118,13 @@ export function createSegmentFiles(placeBytes: number, probesPerHost = PROBES_PE
       const readPlace = async (index: number, signal: AbortSignal): Promise<Place> => {
         const key = keyOf(index);
         const load = async (shared: AbortSignal) => {
-          const read = known(key);
+          const read = store.get<Place>(key);
           if (read) return read;
           const beside = [index - 1, index + 1].map((other) => compare(other, shared));
           const [place] = await Promise.all([make(index, shared), ...beside]);
-          return places.set(key, place);
+          return store.set(key, place);
         };
-        return known(key) ?? abortable(reads(key, load, lingering(signal)), signal);
+        return store.get<Place>(key) ?? abortable(reads(key, load, lingering(signal)), signal);
       };
 
       const take = async (index: number, signal: AbortSignal): Promise<TakenPlace> => {
@@ -150,7 +136,7 @@ export function createSegmentFiles(placeBytes: number, probesPerHost = PROBES_PE
           place: taken.packed,
           release(isPassed) {
             taken.readers -= 1;
-            if (isPassed) pass(keyOf(index), taken);
+            if (isPassed) store.pass(keyOf(index), taken);
           },
         };
       };
@@ -180,16 +166,32 @@ export function createSegmentFiles(placeBytes: number, probesPerHost = PROBES_PE
 
 const noFile = () => Promise.reject(new TypeError('A list of segments is no file'));
 
-interface Place {
+/** The samples of a segment in memory. */
+class Place implements StoredBytes {
   readonly packed: PackedPlace;
-  /** Of its segment. */
+  /** Of the segment itself. */
   readonly samples: Samples;
-  /** Streams that hold it. */
-  readers: number;
   /** When it was read, after how many others. */
   readonly order: number;
+  readonly bytes: number;
+  /** Streams that hold it. */
+  readers = 0;
   /** Its memory is that of another one. */
-  isFreed: boolean;
+  isFreed = false;
+
+  constructor(packed: PackedPlace, samples: Samples, order: number) {
+    this.packed = packed;
+    this.samples = samples;
+    this.order = order;
+    this.bytes = weighPlace(packed) + MAX_SAMPLED_BYTES;
+  }
+
+  /** Until the garbage collector frees memory, much of it makes it run often. */
+  onRemove(): void {
+    if (this.readers > 0) return;
+    this.isFreed = true;
+    recycle(this.packed);
+  }
 }
 
 const MAX_LAYOUTS = 4;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { buffer } from 'node:stream/consumers';
 import type { FileSource } from '@reelay/source';
+import { createByteStore } from '@reelay/source';
 import { nameOf } from '@reelay/source/names';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createComputedExtents } from '../../../../../stream-service/outputs/computed-extents.ts';
@@ -28,7 +29,7 @@ function noted(options: Parameters<typeof fileSource>[1] = {}) {
 const { signal: forever } = new AbortController();
 
 const blocksOf = (source: FileSource, maxBytes = 10_000_000) =>
-  withBlocks({ ...source, size: bytes.length }, createComputedExtents(maxBytes), forever);
+  withBlocks({ ...source, size: bytes.length }, createComputedExtents(createByteStore(maxBytes)), forever);
 
 describe('withBlocks', () => {
   it.each([
@@ -106,7 +107,7 @@ describe('withBlocks', () => {
   it('aborts reads and evicts its blocks when the signal aborts', async () => {
     const [source, other] = [noted(), noted()];
     const over = new AbortController();
-    const extents = createComputedExtents(3 * 65_536);
+    const extents = createComputedExtents(createByteStore(3 * 65_536));
     const open = (of: FileSource, signal: AbortSignal) => withBlocks({ ...of, size: bytes.length }, extents, signal);
     const kept = open(other, forever);
     await buffer(kept.read(0, 10));

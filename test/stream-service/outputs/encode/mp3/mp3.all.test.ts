@@ -1,6 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
+import { createByteStore } from '@reelay/source';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { mp3SizeBytes } from '../../../../../core/conversions/mp3.ts';
 import { runningFfmpegs } from '../../../../../stream-service/ffmpeg/run-ffmpeg.ts';
@@ -106,7 +107,11 @@ describe('encode', () => {
     });
 
     it('returns the same bytes when opened again, to concurrent clients, and with one encoder', async () => {
-      const single = await start({ parallelism: 1, limits: { maxFfmpeg: 1 }, extents: createComputedExtents(1) });
+      const single = await start({
+        parallelism: 1,
+        limits: { maxFfmpeg: 1 },
+        extents: createComputedExtents(createByteStore(1)),
+      });
       const [again, another, slow] = await Promise.all([
         readRange(await open(), 0),
         readRange(await open(), 1_000_000),

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { createByteStore } from '@reelay/source';
 import { nameOf } from '@reelay/source/names';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { MP3_FRAME_BYTES } from '../../../../../core/conversions/mp3.ts';
@@ -13,7 +14,7 @@ const tag = Buffer.from('a tag');
 const layout = { tagBytes: tag.length, encoding: mp3Encoding(192), frames: 2 * SEGMENT_FRAMES + 4000 };
 
 function kept() {
-  const extents = createComputedExtents(10_000_000);
+  const extents = createComputedExtents(createByteStore(10_000_000));
   return { extents, shared: extents.share(nameOf([], 'entity'), () => expect.fail('Nothing was read')) };
 }
 const units = kept();
