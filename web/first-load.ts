@@ -1,8 +1,8 @@
 /** Modules that every page loads first. Their texts are in `web/locales`, those of all others in `web/locales/lazy`. */
 export const FIRST_LOAD = new RegExp(
   [
-    'preact|preload-helper|clients/reelay-client/src|web/src/(?:(?:api|lib)/|ui/controls/(?!next-try|use-countdown)',
-    String.raw`|ui/(?!failure|signed)[\w-]+\.ts|ui/shell/(?!shown|history)`,
+    String.raw`preact|preload-helper|clients/reelay-client/src|web/src/(?:api/|(?!main|preload)[\w-]+\.ts|ui/shell/(?!shown|history)`,
+    String.raw`|ui/(?!details|download-note|failure|next-try|player|ranges|signed|trimmer)[\w-]+\.ts`,
     String.raw`|renditions/(?:index|choice)\.ts)`,
   ].join(''),
 );

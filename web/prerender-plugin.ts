@@ -3,7 +3,7 @@ import { type Plugin, runnerImport, type UserConfig } from 'vite';
 
 const PLACEHOLDER = '<!--shell-->';
 
-/** Renders the shell into `index.html`, and loads `early.ts` as a script that blocks the first paint. */
+/** Renders the shell into `index.html`, and loads `preload.ts` as a script that blocks the first paint. */
 export const prerenderPlugin = (config: Pick<UserConfig, 'oxc' | 'json'>): Plugin => ({
   name: 'reelay-prerender',
   apply: 'build',
@@ -11,15 +11,15 @@ export const prerenderPlugin = (config: Pick<UserConfig, 'oxc' | 'json'>): Plugi
     order: 'post',
     async handler(html, { bundle = {} }) {
       if (!html.includes(PLACEHOLDER)) return html;
-      const file = resolve(import.meta.dirname, 'src/ui/prerender/index.ts');
+      const file = resolve(import.meta.dirname, 'src/ui/shell/prerender-shell.tsx');
       const { module } = await runnerImport<{ prerenderShell(): string }>(file, {
         ...config,
         configFile: false,
       });
-      const early = Object.values(bundle).find(({ name }) => name === 'early');
-      if (early?.type !== 'chunk' || early.imports.length + early.exports.length > 0)
-        throw new Error('early.ts must be a chunk without imports and exports');
-      const script = `<script src="./${early.fileName}"></script>`;
+      const preload = Object.values(bundle).find(({ name }) => name === 'preload');
+      if (preload?.type !== 'chunk' || preload.imports.length + preload.exports.length > 0)
+        throw new Error('preload.ts must be a chunk without imports and exports');
+      const script = `<script src="./${preload.fileName}"></script>`;
       return html.replace(PLACEHOLDER, module.prerenderShell()).replace('<head>', `<head>${script}`);
     },
   },

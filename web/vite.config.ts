@@ -35,7 +35,7 @@ export default defineConfig({
       input: {
         index: page('index'),
         'not-found': page('not-found'),
-        early: resolve(WEB, 'src/early.ts'),
+        preload: resolve(WEB, 'src/preload.ts'),
       },
       // These modules only declare: an entry file that names lazily loaded ones must not load them.
       treeshake: {

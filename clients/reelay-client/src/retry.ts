@@ -23,7 +23,7 @@ const FIRST_DELAY_SECONDS = 0.5;
 const MAX_DELAY_SECONDS = 15;
 
 /** Waits between attempts. */
-export interface Retries {
+interface Retries {
   /** Waits before the next attempt. @throws the error itself when it is not temporary, or the time is used up */
   next(error: unknown): Promise<void>;
   /** An attempt has made progress: the whole time is available again. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { followRanges, hasRanges } from '../../../web/src/ui/ranges/use-ranges.ts';
+import { followRanges, hasRanges } from '../../../web/src/ui/ranges.ts';
 import { serve } from '../fakes/serve.ts';
 
 it.each([

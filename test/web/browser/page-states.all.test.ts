@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type AxeCore from 'axe-core';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect } from 'vitest';
-import { LOCALES } from '../../../web/src/lib/texts.ts';
+import { LOCALES } from '../../../web/src/texts.ts';
 import { itInChromium as it } from '../../support/chromium.ts';
 import { useFakeInstance } from '../fakes/instance.ts';
 import { useBrowser } from '../fixtures/browser.ts';

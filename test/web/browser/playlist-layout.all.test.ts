@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
-import { LOCALES } from '../../../web/src/lib/texts.ts';
+import { LOCALES } from '../../../web/src/texts.ts';
 import { itInChromium as it } from '../../support/chromium.ts';
 import { useFakeInstance } from '../fakes/instance.ts';
 import { downloadFrom, useBrowser } from '../fixtures/browser.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Api, createApi } from '../../../web/src/api/index.ts';
-import { createTexts } from '../../../web/src/lib/texts.ts';
-import { loadDetails, loadSponsors } from '../../../web/src/ui/details/media-details.ts';
-import { subtitleName } from '../../../web/src/ui/details/use-details.ts';
+import { createTexts } from '../../../web/src/texts.ts';
+import { loadDetails, loadSponsors, subtitleName } from '../../../web/src/ui/details.ts';
 import { DETAILS, SEGMENTS } from '../fakes/resources.ts';
 
 describe('subtitleName', () => {

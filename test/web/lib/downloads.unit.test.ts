@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiFailure, createApi, type WaitOptions } from '../../../web/src/api/index.ts';
-import { createHistory } from '../../../web/src/lib/index.ts';
+import { createHistory } from '../../../web/src/history.ts';
 import { choicesOf } from '../../../web/src/renditions/index.ts';
 import { createDownloads } from '../../../web/src/ui/downloads.ts';
 import { createMemoryStore } from '../fakes/memory-store.ts';

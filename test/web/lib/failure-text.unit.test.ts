@@ -4,7 +4,7 @@ import { PROBLEM_TYPES, type ProblemName } from '../../../core/api/problem-types
 import first from '../../../web/locales/en.json' with { type: 'json' };
 import lazy from '../../../web/locales/lazy/en.json' with { type: 'json' };
 import { type ApiFailure, toApiFailure } from '../../../web/src/api/failure.ts';
-import { createTexts, LOCALES, loadTexts } from '../../../web/src/lib/texts.ts';
+import { createTexts, LOCALES, loadTexts } from '../../../web/src/texts.ts';
 import { failureText, isWorthRetrying, progressText, streamFailureText } from '../../../web/src/ui/failure-text.ts';
 
 /** Types that the page never meets: it sends no such request, or is gone. */

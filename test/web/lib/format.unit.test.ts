@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFormat } from '../../../web/src/lib/format.ts';
+import { createFormat } from '../../../web/src/format.ts';
 
 const plain = (text: string) =>
   text.replace(/[\u00a0\u202f\u200e\u200f\u061c]/g, (space) => (/\s/.test(space) ? ' ' : ''));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createHistory } from '../../../web/src/lib/history.ts';
+import { createHistory } from '../../../web/src/history.ts';
 import { createMemoryStore } from '../fakes/memory-store.ts';
 
 const entry = (number: number) => ({

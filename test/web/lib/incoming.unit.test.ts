@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { bookmarklet } from '../../../web/src/lib/bookmarklet.ts';
 import {
+  bookmarklet,
   isTooLong,
   linkFromText,
   linksFromLocation,
   linksFromTransfer,
   shareableLocation,
   textFromLocation,
-} from '../../../web/src/lib/incoming.ts';
+} from '../../../web/src/links.ts';
 
 describe('linkFromText', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Api } from '../../../web/src/api/api.ts';
-import { createHistory } from '../../../web/src/lib/history.ts';
+import { createHistory } from '../../../web/src/history.ts';
 import { createSession } from '../../../web/src/ui/session.ts';
 
 const LINK = 'https://a.example/list';

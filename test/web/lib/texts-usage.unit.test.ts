@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { FIRST_LOAD } from '../../../web/first-load.ts';
 import first from '../../../web/locales/en.json' with { type: 'json' };
 import lazy from '../../../web/locales/lazy/en.json' with { type: 'json' };
-import { LOCALES } from '../../../web/src/lib/texts.ts';
+import { LOCALES } from '../../../web/src/texts.ts';
 
 const SOURCES = resolve(import.meta.dirname, '../../../web/src');
 
@@ -40,7 +40,7 @@ describe('texts', () => {
   });
 
   it('in English are hidden from speakers of every other language before the first paint', () =>
-    expect(readFileSync(join(SOURCES, 'early.ts'), 'utf8')).toContain(`/^(?:${LOCALES.join('|')})`));
+    expect(readFileSync(join(SOURCES, 'preload.ts'), 'utf8')).toContain(`/^(?:${LOCALES.join('|')})`));
 
   it.each(COMPOSED)('%s…} composes keys', (template) => {
     expect(source).toContain(template);

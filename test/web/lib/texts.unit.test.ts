@@ -9,7 +9,7 @@ import {
   type Text,
   type TextKey,
   wantedLocales,
-} from '../../../web/src/lib/texts.ts';
+} from '../../../web/src/texts.ts';
 
 const FOLDER = join(import.meta.dirname, '../../../web/locales');
 const readFile = (name: string) => JSON.parse(readFileSync(join(FOLDER, name), 'utf8')) as Record<string, Text>;

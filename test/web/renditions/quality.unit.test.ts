@@ -1,9 +1,9 @@
 import jsQR from 'jsqr';
 import { describe, expect, it } from 'vitest';
-import { shareableLocation } from '../../../web/src/lib/incoming.ts';
+import { shareableLocation } from '../../../web/src/links.ts';
 import { preferenceFromQuality, qualityOf } from '../../../web/src/renditions/choice.ts';
-import { createFormatStore } from '../../../web/src/ui/format-store.ts';
 import { qrCodeOf } from '../../../web/src/ui/item/qr-code.ts';
+import { createFormatStore } from '../../../web/src/ui/preferences.ts';
 import { createMemoryStore } from '../fakes/memory-store.ts';
 
 describe('preferenceFromQuality', () => {

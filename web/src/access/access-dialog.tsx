@@ -1,7 +1,8 @@
 import { render } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { loadFirstTexts, openLocalStore, readStored, type Texts, wantedLocales } from '../lib/index.ts';
-import { rememberKey } from './stored-key.ts';
+import { openLocalStore, readStored } from '../store.ts';
+import { loadFirstTexts, type Texts, wantedLocales } from '../texts.ts';
+import { rememberKey } from './access-key.ts';
 
 /** What an instance accepts as a key; read with the flag `v`, which reserves more characters. */
 const KEY_PATTERN = '[\\w.~+\\/=\\-]{16,256}';

@@ -1,2 +1,2 @@
-export { signLink } from './sign-link.ts';
+export { signLink } from './access-key.ts';
 export { withAccessKey } from './with-access-key.ts';

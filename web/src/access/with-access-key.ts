@@ -1,5 +1,5 @@
 import { ReelayError } from '../../../clients/reelay-client/src/index.ts';
-import { forgetKey, storedKey } from './stored-key.ts';
+import { forgetKey, storedKey } from './access-key.ts';
 
 /** The one dialog that all requests without a key wait for. */
 let asking: Promise<boolean> | undefined;

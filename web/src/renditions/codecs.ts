@@ -38,7 +38,7 @@ const FLAWED =
   /\b(?:first minute|possibly DRM protected|for browsers only|damaged|unplayable|AI-upscaled|voice boost|(?<!un|un-|no |non-)watermarked|dubbed|DRC|descriptive|audio.descri\w+)\b/i;
 
 /** What the contract leaves to descriptions and MIME types. */
-export interface CodecFacts {
+interface CodecFacts {
   /** `H.264`, `Opus`; undefined when nothing names one. */
   readonly codec?: string;
   /** Plays on any device of the last ten years. */
@@ -55,7 +55,7 @@ export type CanPlay = (mimeType: string) => boolean;
 const answers = new Map<string, boolean>();
 
 /** The current browser's answer, which is asked once: lists are long; true outside of one. */
-export const canPlayInBrowser: CanPlay = (mimeType) => {
+const canPlayInBrowser: CanPlay = (mimeType) => {
   const plays = () => document.createElement('video').canPlayType(mimeType) !== '';
   const answer = answers.get(mimeType) ?? (globalThis.document === undefined || plays());
   answers.set(mimeType, answer);

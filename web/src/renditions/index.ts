@@ -8,7 +8,7 @@ export {
   preferenceOf,
   qualityOf,
 } from './choice.ts';
-export { choicesOf, versionKey } from './choices.ts';
+export { ALL_LANGUAGES, choicesOf, languageName, versionKey } from './choices.ts';
 export {
   changed,
   clipFrom,
@@ -21,5 +21,4 @@ export {
 } from './clip.ts';
 export { secondsOf } from './conversions.ts';
 export { selectPreferred } from './format-preference.ts';
-export { ALL_LANGUAGES, languageName } from './languages.ts';
 export { languageChange, menusOf, nameOf } from './sentence.ts';

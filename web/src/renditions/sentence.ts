@@ -3,7 +3,7 @@ import { versionKey } from './choices.ts';
 import { rowsOf } from './format-preference.ts';
 
 /** The choices that the menus of the sentence select. */
-export interface Menus {
+interface Menus {
   /** One per format that the selected version of the audio has, as `nameOf` names it. */
   readonly formats: readonly Choice[];
   /** One per version of the audio, in the selected format or one like it. */

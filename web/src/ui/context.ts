@@ -1,15 +1,17 @@
 import { createContext } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
-import type { Api } from '../api/index.ts';
-import type { Format, History, Locale, Observable, Subject, Texts } from '../lib/index.ts';
+import type { Api, ClipTimes } from '../api/index.ts';
+import type { Format } from '../format.ts';
+import type { History } from '../history.ts';
+import type { Choice } from '../renditions/index.ts';
+import { createSubject, type Observable, type Subject } from '../store.ts';
+import type { Locale, Texts } from '../texts.ts';
 import type { Downloads } from './downloads.ts';
-import type { FormatStore } from './format-store.ts';
-import type { PlaybackState } from './playback.ts';
+import type { FormatStore, ThemeStore } from './preferences.ts';
 import type { Session } from './session.ts';
-import type { ThemeStore } from './theme-store.ts';
 
 /** Services available to every component. */
-export interface Page {
+export interface PageState {
   readonly api: Api;
   readonly texts: Texts;
   readonly format: Format;
@@ -29,10 +31,10 @@ export interface Page {
   readonly setLocale: (locale: Locale) => Promise<void>;
 }
 
-export const PageContext = createContext<Page | undefined>(undefined);
+export const PageContext = createContext<PageState | undefined>(undefined);
 
 /** The services of the page. @throws Error outside of `PageContext` */
-export function usePage(): Page {
+export function usePage(): PageState {
   const page = useContext(PageContext);
   if (!page) throw new Error('A component outside of the page');
   return page;
@@ -48,3 +50,32 @@ export function useObservable<T>(observable: Observable<T>): T {
   }, [observable]);
   return observable.get();
 }
+
+/** What is being played. */
+export interface Playback {
+  readonly choice: Choice;
+  readonly title: string;
+  readonly author: string | null;
+  readonly coverUrl: string | null;
+  /** The page it is from. */
+  readonly link: string | null;
+  /** Position to start at. */
+  readonly startSeconds?: number;
+  /** The part that is to be downloaded, once it is being selected. */
+  readonly clip?: ClipTimes;
+}
+
+/** The one player of the page. It outlives the result that started it. */
+interface PlaybackState {
+  readonly current: Subject<Playback | undefined>;
+  /** Where the player is shown; undefined: in the mini player. */
+  readonly stage: Subject<HTMLElement | undefined>;
+  /** The element that plays. */
+  readonly media: { current: HTMLMediaElement | null };
+}
+
+export const createPlayback = (): PlaybackState => ({
+  current: createSubject<Playback | undefined>(undefined),
+  stage: createSubject<HTMLElement | undefined>(undefined),
+  media: { current: null },
+});

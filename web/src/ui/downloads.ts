@@ -1,10 +1,11 @@
 import { type Api, type ApiFailure, untilStreamable, type Waiting } from '../api/index.ts';
-import { createSubject, type History, type HistoryItem, type Observable } from '../lib/index.ts';
+import type { History, HistoryItem } from '../history.ts';
 import type { Choice } from '../renditions/index.ts';
+import { createSubject, type Observable } from '../store.ts';
 import { toFailure } from './session.ts';
 
 /** What the page knows of a download; its progress, pauses and end are the browser's. */
-export type DownloadState =
+type DownloadState =
   /** The instance is asked whether it can send the file. */
   | { readonly phase: 'opening'; readonly waiting?: Waiting }
   /** The browser downloads it. */
@@ -25,7 +26,7 @@ export interface Downloads {
   cancel(url: string): void;
 }
 
-export interface DownloadsOptions {
+interface DownloadsOptions {
   readonly api: Api;
   readonly history: History;
   /** @default a link with the attribute `download` */

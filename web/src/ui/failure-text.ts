@@ -1,5 +1,6 @@
 import type { FailureKind, ToolProgress } from '../api/index.ts';
-import { createFormat, type TextKey, type Texts } from '../lib/index.ts';
+import { createFormat } from '../format.ts';
+import type { TextKey, Texts } from '../texts.ts';
 
 /** A failure in the page's language: what happened and what to do. */
 export interface FailureText {
@@ -7,7 +8,7 @@ export interface FailureText {
   readonly what: string;
 }
 
-export interface FailureLike {
+interface FailureLike {
   readonly kind: FailureKind;
   /** Name of the type of the problem. */
   readonly problem?: string;

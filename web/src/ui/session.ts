@@ -1,5 +1,6 @@
 import { type Api, ApiFailure, type ResolvedLink, resolveWhenAvailable, type Waiting } from '../api/index.ts';
-import { createSubject, createTtlCache, type History, type Observable } from '../lib/index.ts';
+import type { History } from '../history.ts';
+import { createSubject, createTtlCache, type Observable } from '../store.ts';
 
 /** State of the current link. */
 export type Outcome =
@@ -28,7 +29,7 @@ export interface Session {
   close(text?: string): void;
 }
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly api: Api;
   readonly history: History;
   /** Milliseconds of a monotonic clock. */

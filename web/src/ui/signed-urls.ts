@@ -1,7 +1,7 @@
 import { signLink } from '../access/index.ts';
 import { type FormatPreference, qualityOf } from '../renditions/index.ts';
 import { usePage } from './context.ts';
-import { useLoaded } from './controls/index.ts';
+import { useLoaded } from './hooks.ts';
 
 type Parameters = Readonly<Record<string, string>>;
 

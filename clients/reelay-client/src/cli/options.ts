@@ -38,7 +38,7 @@ REELAY_ACCESS_KEY is the access key of a private instance.
 Exit codes: 0 done, 1 the file cannot be written, 2 wrong command line, 3 refused or not found, 4 failed for now, 130 interrupted
 `;
 
-export type Command =
+type Command =
   | { readonly name: 'help' }
   | { readonly name: 'version' }
   | { readonly name: 'download'; readonly options: DownloadCommand };

@@ -1,7 +1,7 @@
 import type { DownloadProgress } from '../files/index.ts';
 
 /** What a line of progress tells. */
-export interface ProgressLine extends Pick<DownloadProgress, 'receivedBytes' | 'totalBytes' | 'estimatedBytes'> {
+interface ProgressLine extends Pick<DownloadProgress, 'receivedBytes' | 'totalBytes' | 'estimatedBytes'> {
   readonly bytesPerSecond?: number | undefined;
 }
 
@@ -57,7 +57,7 @@ const INTERVAL_MS = 100;
 const RATE_WINDOW_MS = 5_000;
 const CLEAR_LINE = '\r\u001b[K';
 
-export interface ProgressBar {
+interface ProgressBar {
   update(progress: DownloadProgress): void;
   /** Removes the line, for other text. */
   clear(): void;

@@ -3,7 +3,7 @@ import type { Client } from '../index.ts';
 import { EXIT_CODES, exitCodeOf, printable, reasonOf } from './outcome.ts';
 import { formatBytes } from './progress-bar.ts';
 
-export interface SyncOutput {
+interface SyncOutput {
   readonly stdout: { write(text: string): unknown };
   readonly stderr: { write(text: string): unknown };
   /** Says nothing but what has failed. */

@@ -8,7 +8,7 @@ import { createProgressBar, formatBytes } from './progress-bar.ts';
 import { isListFolder, reportSync } from './run-sync.ts';
 
 /** Where the program reads and writes. */
-export interface Terminal {
+interface Terminal {
   readonly stdout: { write(data: string | Uint8Array, done?: (error?: Error | null) => void): unknown };
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number };
   readonly environment: Readonly<Record<string, string | undefined>>;

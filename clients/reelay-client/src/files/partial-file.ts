@@ -17,7 +17,7 @@ export interface Sink {
  * A file that is being received: `FILE.part`, and `FILE.part.json` with the entity that its bytes belong to. Both stay when the
  * process ends in any way, and the next one continues them.
  */
-export interface PartialFile extends Sink {
+interface PartialFile extends Sink {
   /** Gives the file its name. */
   finish(): Promise<void>;
   close(): Promise<void>;

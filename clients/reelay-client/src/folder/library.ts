@@ -8,7 +8,7 @@ import { replaceFile } from './folder-state.ts';
 import { languageLabel, type Naming } from './library-names.ts';
 
 /** What media centres read of an entry of a list. */
-export interface LibraryItem extends Naming {
+interface LibraryItem extends Naming {
   /** Link of the entry. */
   readonly url: string;
   /** What its `.strm` file contains. */

@@ -33,7 +33,7 @@ export interface SyncedEntry {
   readonly outcome?: { readonly download: Download } | { readonly failure: ReelayError };
 }
 
-export interface SyncSummary {
+interface SyncSummary {
   readonly entries: readonly SyncedEntry[];
   readonly deletedFiles: readonly string[];
   /** The list may have more than is known of it: nothing was deleted. */

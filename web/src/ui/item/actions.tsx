@@ -1,12 +1,15 @@
-import type { HistoryItem } from '../../lib/index.ts';
-import type { Choice } from '../../renditions/index.ts';
+import { useId, useState } from 'preact/hooks';
+import type { Api } from '../../api/index.ts';
+import type { HistoryItem } from '../../history.ts';
+import { pagePath, shareableLocation } from '../../links.ts';
+import { type Choice, preferenceOf, qualityOf } from '../../renditions/index.ts';
 import { useObservable, usePage } from '../context.ts';
-import { Button, ButtonSize, CopyButton } from '../controls/index.ts';
-import { sizeName } from '../details/index.ts';
-import { DownloadNote } from './download-note.tsx';
-import { ShareButton } from './share-button.tsx';
+import { Button, ButtonSize, CopyButton } from '../controls.tsx';
+import { sizeName } from '../details.ts';
+import { DownloadNote } from '../download-note.tsx';
+import { useLoaded } from '../hooks.ts';
 
-export interface ActionsProps {
+interface ActionsProps {
   readonly choice: Choice;
   readonly item: HistoryItem;
   readonly onPlay: () => void;
@@ -64,5 +67,74 @@ export const Actions = ({ choice, item, onPlay, onWithoutSubtitles }: ActionsPro
         {item.link && <ShareButton link={item.link} title={item.title} choice={choice} />}
       </div>
     </>
+  );
+};
+
+interface ShareButtonProps {
+  readonly link: string;
+  readonly title: string | null;
+  readonly choice: Choice;
+}
+
+/** Shares this page's address with the choice in it: the share sheet on touch screens, else a QR code and a copy. */
+const ShareButton = ({ link, title, choice }: ShareButtonProps) => {
+  const { api, texts } = usePage();
+  const { t } = texts;
+  const [isOpen, setOpen] = useState(false);
+  /** Null: other devices cannot open the page. Undefined: not known yet. */
+  const [base, setBase] = useState<string | null>();
+  const id = useId();
+  const location = shareableLocation([link], qualityOf(preferenceOf(choice)), '');
+  const share = async () => {
+    const found = base === undefined ? await reachableBase(api) : base;
+    setBase(found);
+    if (found !== null && hasShareSheet())
+      await navigator.share({ title: title ?? undefined, url: found + location }).catch(ignoreDismissal);
+    else setOpen(!isOpen);
+  };
+  return (
+    <>
+      <Button icon="share" aria-expanded={isOpen} aria-controls={id} onClick={() => void share()}>
+        {t('action.share')}
+      </Button>
+      <div id={id} class="row share-panel" hidden={!isOpen}>
+        {isOpen && base === null && <p role="status">{t('share.none')}</p>}
+        {isOpen && base && (
+          <>
+            <QrCode text={base + location} name={t('share.qr')} />
+            <CopyButton text={base + location} label={t('share.copy')} />
+          </>
+        )}
+      </div>
+    </>
+  );
+};
+
+/** Names of the machine itself. */
+const isOwnName = (base: string): boolean =>
+  /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(new URL(base).hostname);
+
+/** Where other devices open the page: here, or where the instance says; null where they cannot. */
+async function reachableBase(api: Api): Promise<string | null> {
+  if (!isOwnName(location.origin)) return location.origin + pagePath();
+  const { publicUrl } = await api.getAppInfo().catch(() => ({ publicUrl: undefined }));
+  return publicUrl && !isOwnName(publicUrl) ? publicUrl.replace(/\/$/, '') : null;
+}
+
+const hasShareSheet = (): boolean => 'share' in navigator && matchMedia('(pointer: coarse)').matches;
+
+const ignoreDismissal = (error: unknown): void => {
+  if (!(error instanceof DOMException && error.name === 'AbortError')) throw error;
+};
+
+/** Renders nothing for a text that no QR code holds (over 2 KB). */
+const QrCode = ({ text, name }: { readonly text: string; readonly name: string }) => {
+  // Loaded on demand: most visitors never open it.
+  const code = useLoaded(async () => (await import('./qr-code.ts')).qrCodeOf(text), [text]);
+  if (!code) return null;
+  return (
+    <svg class="qr" viewBox={`0 0 ${code.size} ${code.size}`} role="img" aria-label={name} shape-rendering="crispEdges">
+      <path d={code.path} />
+    </svg>
   );
 };

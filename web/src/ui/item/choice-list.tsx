@@ -1,10 +1,11 @@
-import { useId } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useId, useState } from 'preact/hooks';
 import { type Choice, type Choices, versionKey } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
-import { sizeName } from '../details/index.ts';
-import { Disclosure } from './disclosure.tsx';
+import { Icon } from '../controls.tsx';
+import { sizeName } from '../details.ts';
 
-export interface ChoiceListProps {
+interface ChoiceListProps {
   readonly choices: Choices;
   readonly selected: Choice;
   readonly onSelect: (choice: Choice) => void;
@@ -64,5 +65,25 @@ const Row = (choice: Choice) => {
       </span>
       <span class="choice-size">{sizeName(choice, texts, format)}</span>
     </>
+  );
+};
+
+interface DisclosureProps {
+  readonly title: string;
+  /** Rendered, with what it loads, once it is open. */
+  readonly children: () => ComponentChildren;
+}
+
+/** Content on request. */
+export const Disclosure = ({ title, children }: DisclosureProps) => {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary class="button plain small">
+        <Icon name={isOpen ? 'less' : 'all'} />
+        {title}
+      </summary>
+      {isOpen && children()}
+    </details>
   );
 };

@@ -1,2 +1,2 @@
-export { DownloadNote } from './download-note.tsx';
+export { DownloadNote } from '../download-note.tsx';
 export { Item } from './item.tsx';

@@ -1,15 +1,15 @@
+import type { HistoryItem } from '../../history.ts';
+import { usePage } from '../context.ts';
+import { Button, Icon } from '../controls.tsx';
+import { type LoadedDetails, subtitleName, useDetails } from '../details.ts';
+import { DownloadNote } from '../download-note.tsx';
 import '../../styles/details.css';
 import { useState } from 'preact/hooks';
-import type { HistoryItem } from '../../lib/index.ts';
 import { type Choice, preferenceOf } from '../../renditions/index.ts';
-import { usePage } from '../context.ts';
-import { Button, Icon } from '../controls/index.ts';
-import { type LoadedDetails, subtitleName, useDetails } from '../details/index.ts';
 import { failureText } from '../failure-text.ts';
 import { selectionOf, useSignedUrls } from '../signed-urls.ts';
-import { DownloadNote } from './download-note.tsx';
 
-export interface ItemDetailsProps {
+interface ItemDetailsProps {
   readonly link: string;
   readonly item: HistoryItem;
   /** Key of a rendition, for the cover; absent without one. */

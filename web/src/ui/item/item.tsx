@@ -1,6 +1,5 @@
-import '../../styles/choices.css';
-import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { AudioVersion, MediaInformation, SubtitleInformation } from '../../api/index.ts';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { HistoryItem } from '../../history.ts';
 import {
   type Choice,
   changed,
@@ -16,18 +15,19 @@ import {
   selectPreferred,
 } from '../../renditions/index.ts';
 import { useObservable, usePage } from '../context.ts';
-import { Icon, useCountdown } from '../controls/index.ts';
-import { useDetails, useSponsors, versionName } from '../details/index.ts';
-import { isRangeDoubtful, useRanges } from '../ranges/index.ts';
+import { Button, Cover, Icon } from '../controls.tsx';
+import { useDetails, useSponsors, versionName } from '../details.ts';
+import { DownloadNote } from '../download-note.tsx';
+import { useCountdown } from '../next-try.tsx';
+import { isRangeDoubtful, useRanges } from '../ranges.ts';
 import { Actions } from './actions.tsx';
-import { ChoiceList } from './choice-list.tsx';
-import { Disclosure } from './disclosure.tsx';
+import { ChoiceList, Disclosure } from './choice-list.tsx';
+import '../../styles/choices.css';
+import type { AudioVersion, MediaInformation, SubtitleInformation } from '../../api/index.ts';
 import { ItemDetails } from './item-details.tsx';
-import { LiveNote } from './live-note.tsx';
-import { MediaStage } from './media-stage.tsx';
 import { Extras, Sentence } from './sentence.tsx';
 
-export interface ItemProps {
+interface ItemProps {
   readonly item: MediaInformation;
   /** Within a playlist entry, which shows title and author. */
   readonly isNested?: boolean;
@@ -229,3 +229,101 @@ const ItemHead = ({ title, author, link }: ItemHeadProps) => (
     </p>
   </div>
 );
+
+interface MediaStageProps {
+  readonly title: string;
+  readonly coverUrl: string | null;
+  /** Absent while unknown. */
+  readonly durationSeconds?: number | null;
+  readonly isLive?: boolean;
+  readonly isAudio: boolean;
+  /** The page's player plays a choice of this item. */
+  readonly isPlaying: boolean;
+  /** Absent without renditions. */
+  readonly onPlay: (() => void) | undefined;
+}
+
+/** The cover, or the place of the page's player. */
+const MediaStage = (props: MediaStageProps) => {
+  const { title, coverUrl, durationSeconds, isLive, isAudio, isPlaying, onPlay } = props;
+  const { texts, playback } = usePage();
+  const play = useRef<HTMLButtonElement>(null);
+  const slot = useRef<HTMLDivElement>(null);
+  const hasPlayed = useRef(false);
+  useEffect(() => {
+    // Closing the player returns the focus to the button that opened it.
+    if (!isPlaying && hasPlayed.current) play.current?.focus({ preventScroll: true });
+    hasPlayed.current = isPlaying;
+  }, [isPlaying]);
+  // Layout effects are cleaned up before the slot is removed: the player moves on within the same task.
+  useLayoutEffect(() => {
+    const { current } = slot;
+    if (!isPlaying || !current) return;
+    playback.stage.set(current);
+    return () => {
+      if (playback.stage.get() === current) playback.stage.set(undefined);
+    };
+  }, [isPlaying]);
+
+  if (isPlaying) return <div class={isAudio ? 'player-slot audio' : 'player-slot'} ref={slot} />;
+  return (
+    <div class={coverUrl ? 'media-stage' : 'media-stage bare'}>
+      <Cover url={coverUrl} fallback={isAudio ? 'music' : 'cover'} />
+      {onPlay && (
+        <button
+          ref={play}
+          type="button"
+          class="media-play"
+          aria-label={texts.t('action.playNamed', { title })}
+          onClick={onPlay}
+        >
+          <span>
+            <Icon name="play" />
+          </span>
+        </button>
+      )}
+      <Length durationSeconds={durationSeconds} isLive={isLive} />
+    </div>
+  );
+};
+
+/** The length in the corner of the cover, once it is known. */
+const Length = ({ durationSeconds, isLive }: Pick<MediaStageProps, 'durationSeconds' | 'isLive'>) => {
+  const { texts, format } = usePage();
+  const { t } = texts;
+  if (isLive) return <p class="media-length live">{t('details.live')}</p>;
+  if (!durationSeconds) return null;
+  const duration = format.clock(durationSeconds);
+  return (
+    <p class="media-length figures">
+      <span class="visually-hidden">{t('details.duration', { duration })}</span>
+      <span aria-hidden="true">{duration}</span>
+    </p>
+  );
+};
+
+interface LiveNoteProps {
+  readonly choice: Choice;
+  readonly item: HistoryItem;
+}
+
+const LAST_SECONDS = 300;
+
+/** What the download of a live stream is, and its last minutes as a file. */
+const LiveNote = ({ choice, item }: LiveNoteProps) => {
+  const { texts, format, downloads } = usePage();
+  const { t } = texts;
+  const url = downloads.urlOf({ ...choice, lastSeconds: LAST_SECONDS });
+  return (
+    <>
+      <p class="note">
+        <Icon name="clock" />
+        {t('live.note')}
+      </p>
+      <Button icon="download" onClick={() => void downloads.start(url, item)}>
+        {t('live.last', { duration: format.duration(LAST_SECONDS) })}
+      </Button>
+      <DownloadNote url={url} link={item.link} />
+    </>
+  );
+};

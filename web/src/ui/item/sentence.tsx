@@ -1,5 +1,4 @@
 import type { SubtitleInformation } from '../../api/index.ts';
-import type { TextKey } from '../../lib/index.ts';
 import {
   type Choice,
   type ChoiceGroup,
@@ -8,11 +7,12 @@ import {
   menusOf,
   nameOf,
 } from '../../renditions/index.ts';
+import type { TextKey } from '../../texts.ts';
 import { usePage } from '../context.ts';
-import { Button, Icon } from '../controls/index.ts';
-import { subtitleName, versionName } from '../details/index.ts';
+import { Button, Icon } from '../controls.tsx';
+import { subtitleName, versionName } from '../details.ts';
 
-export interface SentenceProps {
+interface SentenceProps {
   readonly choices: Choices;
   readonly selected: Choice;
   readonly onSelect: (choice: Choice) => void;
@@ -74,7 +74,7 @@ export const Sentence = ({ choices, selected, onSelect, onSelectGroup }: Sentenc
   );
 };
 
-export interface ExtrasProps {
+interface ExtrasProps {
   /** That the selected choice can hold, one per language. */
   readonly subtitles: readonly SubtitleInformation[];
   /** The language of those in the file. */

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import {
   type ApiFailure,
   type MediaInformation,
@@ -8,7 +8,6 @@ import {
 } from '../../api/index.ts';
 import { usePage } from '../context.ts';
 import { toFailure } from '../session.ts';
-import { useRetainedState } from './use-retained-state.ts';
 
 /** An entry of a playlist. One that missed the playlist's deadline is resolved by itself. */
 export interface Entry {
@@ -54,7 +53,7 @@ const isFinal = ({ kind, problem }: ApiFailure): boolean =>
 /** Whether it is to be resolved yet. */
 export const isPending = ({ item, isGone, failure }: Entry): boolean => !hasVersions(item) && !isGone && !failure;
 
-export interface EntriesOptions {
+interface EntriesOptions {
   /** The list's link, absent for links entered together: while entries are missing, the service continues with it where it stopped. */
   readonly link?: string;
 }
@@ -150,4 +149,18 @@ export function useEntries(resource: ResolvedLink, { link }: EntriesOptions = {}
     if (item) change(index, { item, failure });
   };
   return { all, lookUp, fail, stop: (index) => looking.get(index)?.asking.abort() };
+}
+
+const retained = new WeakMap<object, Map<string, unknown>>();
+
+/** `useState` whose value lives as long as `owner`, so that returning to a page restores it. */
+export function useRetainedState<T>(owner: object, name: string, initial: () => T): [T, (value: T) => void] {
+  const shelf = retained.get(owner) ?? new Map<string, unknown>();
+  retained.set(owner, shelf);
+  const [value, setValue] = useState(() => (shelf.has(name) ? (shelf.get(name) as T) : initial()));
+  const keep = (next: T) => {
+    shelf.set(name, next);
+    setValue(() => next);
+  };
+  return [value, keep];
 }

@@ -5,7 +5,7 @@ import { usePage } from '../context.ts';
 import { type Entries, hasVersions } from './entries.ts';
 import type { ListedRow } from './playlist-rows.ts';
 
-export interface EntryFilesOptions {
+interface EntryFilesOptions {
   /** The same object until it changes. */
   readonly preference: FormatPreference;
   readonly listed: readonly ListedRow[];
@@ -14,7 +14,7 @@ export interface EntryFilesOptions {
 }
 
 /** The files of the entries of a list in its format. */
-export interface EntryFiles {
+interface EntryFiles {
   /** Undefined while the entry is not resolved, and without any. */
   choiceOf(row: ListedRow): Choice | undefined;
   /** The sum of sizes, of what can be resolved; undefined unless every one is known. */

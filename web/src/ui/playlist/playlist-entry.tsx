@@ -1,16 +1,17 @@
 import { Component } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
-import type { TextKey } from '../../lib/index.ts';
 import { type Choice, secondsOf } from '../../renditions/index.ts';
+import type { TextKey } from '../../texts.ts';
 import { usePage } from '../context.ts';
-import { Button, Cover, NextTry } from '../controls/index.ts';
-import { sizeName } from '../details/index.ts';
+import { Button, Cover } from '../controls.tsx';
+import { sizeName } from '../details.ts';
 import { failureText } from '../failure-text.ts';
 import { DownloadNote, Item } from '../item/index.ts';
+import { NextTry } from '../next-try.tsx';
 import { type Entry, hasVersions } from './entries.ts';
 import type { ListedRow, PlaylistRow } from './playlist-rows.ts';
 
-export interface PlaylistEntryProps extends ListedRow {
+interface PlaylistEntryProps extends ListedRow {
   /** The file of the list's format; undefined while it is not known. */
   readonly choice: Choice | undefined;
   /** The length of a list whose entries have numbers. */

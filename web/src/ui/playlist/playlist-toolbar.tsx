@@ -2,7 +2,8 @@ import type { ComponentChildren } from 'preact';
 import { useId, useRef, useState } from 'preact/hooks';
 import type { FormatPreference } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
-import { Button, ButtonSize, Select, usePublishedHeight } from '../controls/index.ts';
+import { Button, ButtonSize, Select } from '../controls.tsx';
+import { usePublishedHeight } from '../hooks.ts';
 
 /** Which rendition of each entry to download: what is preferred, unless the format says otherwise. */
 export const FORMATS = {
@@ -16,7 +17,7 @@ export type PlaylistFormat = keyof typeof FORMATS;
 
 const FORMAT_NAMES = Object.keys(FORMATS) as readonly PlaylistFormat[];
 
-export interface PlaylistToolbarProps {
+interface PlaylistToolbarProps {
   readonly pickedCount: number;
   /** What is selected has this size in all; undefined: a size is unknown. */
   readonly sizeBytes: number | undefined;

@@ -1,21 +1,19 @@
-import '../../styles/playlist.css';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { ArchiveProgress, ResolvedLink } from '../../api/index.ts';
 import { useObservable, usePage } from '../context.ts';
+import { CopyButton, Cover, Icon } from '../controls.tsx';
+import { isPending, useEntries, useRetainedState } from './entries.ts';
+import { formatNumbers, usePickedEntries } from './picked-entries.ts';
+import { isListed, matches, type PlaylistRow, rowsOfPlaylist, useIncrementalCount } from './playlist-rows.ts';
+import '../../styles/playlist.css';
+import type { ArchiveProgress, ResolvedLink } from '../../api/index.ts';
 import { DownloadNote } from '../item/index.ts';
 import { askable, selectionOf, useSignedUrls } from '../signed-urls.ts';
-import { isPending, useEntries } from './entries.ts';
 import { useEntryFiles } from './entry-files.ts';
 import { type EntryActions, PlaylistEntry, UnavailableEntry } from './playlist-entry.tsx';
-import { PlaylistHead } from './playlist-head.tsx';
-import { PlaylistLinks } from './playlist-links.tsx';
-import { isListed, matches, rowsOfPlaylist, useIncrementalCount } from './playlist-rows.ts';
 import { FORMATS, type PlaylistFormat, PlaylistToolbar } from './playlist-toolbar.tsx';
-import { formatNumbers, useSelection } from './selection.ts';
-import { useArchiveProgress } from './use-archive-progress.ts';
-import { useRetainedState } from './use-retained-state.ts';
 
-export interface PlaylistProps {
+interface PlaylistProps {
   readonly resource: ResolvedLink;
   /** The list's link; absent for links entered together, whose files have no numbers. */
   readonly link?: string;
@@ -38,7 +36,7 @@ export const Playlist = ({ resource, link }: PlaylistProps) => {
   const listed = rows.filter(isListed);
   const shown = listed.flatMap(({ index, entry }) => (words === '' || matches(entry, words) ? index : []));
   const visible = new Set(shown);
-  const selection = useSelection(resource, entries.all.length, shown);
+  const selection = usePickedEntries(resource, entries.all.length, shown);
   const { picked } = selection;
   const pickedRows = listed.filter(({ index }) => picked.has(index));
   const rowCount = useIncrementalCount(rows.length);
@@ -170,3 +168,120 @@ const ArchiveNote = ({ state, total, completed, skipped, missingEntries }: Archi
     </div>
   );
 };
+
+interface PlaylistHeadProps {
+  readonly resource: ResolvedLink;
+  readonly title: string;
+  readonly rows: readonly PlaylistRow[];
+  /** Links entered together, without a cover. */
+  readonly isBatch: boolean;
+}
+
+/** Title, author and counts of a playlist. */
+const PlaylistHead = ({ resource, title, rows, isBatch }: PlaylistHeadProps) => {
+  const { t } = usePage().texts;
+  const { author, coverUrl, counts } = resource;
+  const listed = rows.filter(isListed);
+  const [count, placeCount] = [listed.length, rows.length];
+  const pendingCount = isBatch ? 0 : listed.filter(({ entry }) => isPending(entry)).length;
+  const total = counts?.total ?? 0;
+  const details = [
+    placeCount > count && t('list.unavailableCount', { count: placeCount - count }),
+    pendingCount > 0 && t('list.pendingCount', { count: pendingCount }),
+    counts?.isCut && t('list.limit', { count: placeCount }),
+  ].filter(Boolean);
+  return (
+    <div class={isBatch ? 'playlist-head batch' : 'playlist-head'}>
+      {!isBatch && <Cover url={coverUrl ?? listed.find(({ entry }) => entry.item.coverUrl)?.entry.item.coverUrl} />}
+      <div>
+        <h2 dir="auto">{title}</h2>
+        <p class="byline">
+          {author && <bdi>{author}</bdi>}
+          <span>
+            {total > placeCount ? t('list.countOf', { shown: count, count: total }) : t('list.count', { count })}
+          </span>
+        </p>
+        {/* A line also without a note, which may come and go: no layout shift. */}
+        <p class="muted section-note">{details.join(' ')}</p>
+      </div>
+    </div>
+  );
+};
+
+interface PlaylistLinksProps {
+  readonly title: string;
+  /** The selected entries for download managers; absent without a selection. */
+  readonly metalink: string | undefined;
+  /** The whole list, for players. */
+  readonly m3u8: string;
+  /** The whole list as a podcast. */
+  readonly podcast: string;
+}
+
+/** What there is beside the ZIP: the selected entries as files of their own, and the whole list for players and as a podcast. */
+const PlaylistLinks = ({ title, metalink, m3u8, podcast }: PlaylistLinksProps) => {
+  const { t } = usePage().texts;
+  return (
+    <>
+      {metalink && (
+        <Way what={t('list.metalink')}>
+          <a class="button plain small" href={metalink} download={`${title}.meta4`}>
+            <Icon name="download" />
+            {t('list.separate')}
+          </a>
+        </Way>
+      )}
+      <Way what={t('list.player.what')}>
+        <a class="button plain small" href={m3u8} download={`${title}.m3u8`}>
+          <Icon name="play" />
+          {t('list.player')}
+        </a>
+      </Way>
+      <Way what={t('list.feed.what')}>
+        <CopyButton text={podcast} label={t('list.feed')} />
+      </Way>
+    </>
+  );
+};
+
+const Way = ({ what, children }: { readonly what: string; readonly children: ComponentChildren }) => (
+  <p class="row way">
+    {children}
+    <small class="muted">{what}</small>
+  </p>
+);
+
+interface ArchiveWatch {
+  /** Of the last one. */
+  readonly progress: ArchiveProgress | undefined;
+  /** Begins to watch the archive at an address. Returns the address that reports on it. */
+  follow(address: string): string;
+}
+
+/** The progress of the last ZIP of a list, while the list is shown. */
+function useArchiveProgress(): ArchiveWatch {
+  const { api } = usePage();
+  const [progress, setProgress] = useState<ArchiveProgress>();
+  const events = useRef<EventSource>(undefined);
+  useEffect(() => () => events.current?.close(), []);
+  return {
+    progress,
+    follow(address) {
+      events.current?.close();
+      setProgress(undefined);
+      const url = URL.parse(address);
+      if (!url?.pathname.includes('/Stream/Archive/')) return address;
+      // Not randomUUID, which needs HTTPS.
+      const id = crypto.getRandomValues(new Uint32Array(4)).join('-');
+      const source = new EventSource(`${api.base}/api/Stream/Archive/Progress/${id}`);
+      source.onmessage = ({ data }) => {
+        const next: ArchiveProgress = JSON.parse(data);
+        setProgress(next);
+        if (next.state !== 'building') source.close();
+      };
+      events.current = source;
+      url.searchParams.set('jobId', id);
+      return url.href;
+    },
+  };
+}

@@ -1,15 +1,18 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { useObservable, usePage } from '../context.ts';
-import { useFocusFallback, useLazy } from '../controls/index.ts';
-import { Announcer } from './announcer.tsx';
-import { Footer } from './footer.tsx';
+import { bookmarklet, linksFromLocation, pagePath, textFromLocation } from '../../links.ts';
+import { preferenceFromQuality } from '../../renditions/index.ts';
+import { createSubject, type Subject } from '../../store.ts';
+import { LOCALE_NAMES, LOCALES } from '../../texts.ts';
+import { type PageState, useObservable, usePage } from '../context.ts';
+import { Button, CopyButton, Icon, Select } from '../controls.tsx';
+import { useFocusFallback, useLazy } from '../hooks.ts';
+import { THEMES } from '../preferences.ts';
+import type { Outcome } from '../session.ts';
 import { Header, Hero } from './header.tsx';
-import { Result, UnloadedNotice } from './result.tsx';
-import { ShareOptions } from './share-options.tsx';
-import { useLocation } from './use-location.ts';
+import { UnloadedNotice } from './notice.tsx';
 
 const loadHistoryList = async () => (await import('./history-list.tsx')).HistoryList;
-const loadPlayerHost = async () => (await import('../player/index.ts')).PlayerHost;
+const loadPlayerHost = async () => (await import('../player.tsx')).PlayerHost;
 
 /** The page at `/`. */
 export const App = () => {
@@ -50,5 +53,192 @@ export const App = () => {
       </main>
       <Footer />
     </div>
+  );
+};
+
+/** The polite live region of the page. */
+const Announcer = () => {
+  const page = usePage();
+  const outcome = useObservable(page.session.outcome);
+  const said = useObservable(page.announcement);
+  const text = describe(page, outcome);
+  useEffect(() => {
+    if (text !== undefined) page.announcement.set(text);
+  }, [page.texts, outcome.phase, text === undefined]);
+  return (
+    <p class="visually-hidden" role="status">
+      {said}
+    </p>
+  );
+};
+
+/** Undefined where a notice says it. */
+function describe({ texts: { t } }: PageState, outcome: Outcome): string | undefined {
+  if (outcome.phase === 'idle') return '';
+  if (outcome.phase === 'failed') return undefined;
+  if (outcome.phase === 'resolving') return outcome.waiting ? undefined : t('say.looking');
+  const { type, title, mediaItems } = outcome.resource;
+  if (outcome.phase === 'batch') return t('say.foundList', { title: t('batch.title'), count: mediaItems.length });
+  const name = title ?? mediaItems[0]?.title ?? t('item.untitled');
+  return type === 'PlayList'
+    ? t('say.foundList', { title: name, count: mediaItems.length })
+    : t('say.found', { title: name });
+}
+
+/** Time for a screen reader to notice the empty text. */
+const GAP_MS = 100;
+
+/** Text of a live region. Screen readers announce changes only, so a repeated text is cleared first. */
+export function createLiveRegion(): Subject<string> {
+  const announced = createSubject('');
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  return {
+    ...announced,
+    set(text) {
+      clearTimeout(timer);
+      if (text !== announced.get()) return announced.set(text);
+      announced.set('');
+      timer = setTimeout(() => announced.set(text), GAP_MS);
+    },
+  };
+}
+
+/** Language, theme, the API and terms of use. */
+const Footer = () => {
+  const { texts, api, theme, setLocale } = usePage();
+  const { t, locale } = texts;
+  const currentTheme = useObservable(theme.current);
+  return (
+    <footer class="footer">
+      <div class="wrap">
+        <div class="row footer-row">
+          <a href={`${api.base}/swagger/v1/swagger.json`}>OpenAPI</a>
+          <div class="row footer-settings">
+            <Select
+              label={t('footer.language')}
+              value={locale}
+              options={LOCALES}
+              nameOf={(one) => LOCALE_NAMES[one]}
+              languageOf={(one) => one}
+              onChange={setLocale}
+            />
+            <Select
+              label={t('footer.theme')}
+              value={currentTheme}
+              options={THEMES}
+              nameOf={(one) => t(`footer.theme.${one}`)}
+              onChange={theme.set}
+            />
+          </div>
+        </div>
+        <p>{t('footer.use')}</p>
+      </div>
+    </footer>
+  );
+};
+
+/** Other ways to open a link: drag and drop, bookmarklet, share target. */
+const ShareOptions = () => {
+  const { t } = usePage().texts;
+  const address = bookmarklet(location.origin + pagePath());
+  return (
+    <details class="more-ways">
+      <summary>{t('ways.title')}</summary>
+      <ul class="share-options">
+        <li class="drop">
+          <Icon name="link" />
+          <p>{t('ways.drop')}</p>
+        </li>
+        <li>
+          <Icon name="bookmark" />
+          <p>
+            {/* For dragging only: a click would open this page on itself. Keyboard users copy its address instead. */}
+            <a class="bookmarklet" tabIndex={-1} href={address} onClick={(event) => event.preventDefault()}>
+              {t('ways.bookmarklet.name')}
+            </a>{' '}
+            {t('ways.bookmarklet')} <CopyButton text={address} label={t('ways.bookmarklet.copy')} />
+          </p>
+        </li>
+        <li>
+          <Icon name="share" />
+          <p>{t('ways.share')}</p>
+        </li>
+      </ul>
+    </details>
+  );
+};
+
+type Opener = Pick<PageState, 'session' | 'formats'>;
+
+/**
+ * Opens the link in `location.search`, with the format that `quality` names.
+ * @param isReturn whether a recent result is shown again
+ */
+export function openLocation({ session, formats }: Opener, search: string, isReturn = false): void {
+  formats.setForLink(preferenceFromQuality(new URLSearchParams(search).get('quality')));
+  const links = linksFromLocation(search);
+  const [link] = links;
+  if (links.length > 1) session.openAll(links);
+  else if (!link) session.close(textFromLocation(search));
+  else if (isReturn) session.reopen(link);
+  else session.open(link);
+}
+
+/** Frames after which a result that is shown again has its height. */
+const FRAMES_OF_RESULT = 3;
+
+/**
+ * Opens the addresses of this page without loading it again, and leaves history and scroll positions to the browser. One
+ * without the Navigation API (Baseline 2026) loads the page at each address.
+ */
+function useLocation(opener: Opener): void {
+  useEffect(() => {
+    const open = (event: NavigateEvent) => {
+      const { pathname, search } = new URL(event.destination.url);
+      const isOwn = event.canIntercept && pathname === location.pathname;
+      if (!isOwn || event.hashChange || event.navigationType === 'reload') return;
+      const handler = async () => {
+        openLocation(opener, search, event.navigationType === 'traverse');
+        for (let frame = 0; frame < FRAMES_OF_RESULT; frame++) await new Promise(requestAnimationFrame);
+      };
+      // The focus stays in the field.
+      event.intercept({ handler, focusReset: 'manual' });
+    };
+    window.navigation?.addEventListener('navigate', open);
+    return () => window.navigation?.removeEventListener('navigate', open);
+  }, []);
+}
+
+// Loaded while the first link is being resolved: the start page does without it.
+const loadShownResult = async () => (await import('./shown-result.tsx')).ShownResult;
+
+/** The outcome of the link in the field. */
+const Result = ({ outcome }: { readonly outcome: Outcome }) => {
+  const { loaded: ShownResult, error, retry } = useLazy(loadShownResult);
+  // With a key: it is announced again after each phase, of which the announcer says that there is a result.
+  if (error) return <UnloadedNotice key={outcome.phase} onRetry={retry} />;
+  const isWaiting = outcome.phase === 'resolving' && !outcome.waiting;
+  return ShownResult && !isWaiting ? <ShownResult outcome={outcome} /> : <Skeleton />;
+};
+
+/** In place of a result while its link is being resolved. What kind of result it will be is not known. */
+const Skeleton = () => {
+  const { t } = usePage().texts;
+  return (
+    <>
+      <div class="loading">
+        <p>{t('field.loading')}</p>
+        <Button look="small" icon="close" onClick={() => location.assign('./')}>
+          {t('action.cancel')}
+        </Button>
+      </div>
+      <div aria-hidden="true">
+        <span class="skeleton line title" />
+        <span class="skeleton line short" />
+        {Array.from({ length: 6 }, (_, row) => (
+          <span key={row} class="skeleton row" />
+        ))}
+      </div>
+    </>
   );
 };

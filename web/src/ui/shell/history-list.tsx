@@ -1,7 +1,9 @@
 import { useRef } from 'preact/hooks';
-import { type HistoryEntry, shareableLocation } from '../../lib/index.ts';
+import type { HistoryEntry } from '../../history.ts';
+import { shareableLocation } from '../../links.ts';
 import { useObservable, usePage } from '../context.ts';
-import { Button, CopyButton, Cover, moveFocusFromRow } from '../controls/index.ts';
+import { Button, CopyButton, Cover } from '../controls.tsx';
+import { moveFocusFromRow } from '../hooks.ts';
 
 /** Recent links of this device, and what was downloaded of them. */
 export const HistoryList = () => {

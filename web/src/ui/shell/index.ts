@@ -1,2 +1,1 @@
-export { Shell } from './header.tsx';
 export { startPage } from './start-page.tsx';

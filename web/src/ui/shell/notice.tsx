@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { isOnline } from '../../api/index.ts';
 import { usePage } from '../context.ts';
-import { Button, Icon, type IconName } from '../controls/index.ts';
+import { Button, Icon, type IconName } from '../controls.tsx';
 
-export interface NoticeProps {
+interface NoticeProps {
   readonly look: 'bad' | 'waiting';
   readonly icon: IconName;
   readonly title: string;
@@ -35,5 +36,16 @@ export const Notice = ({ look, icon, title, what, onRetry, children }: NoticePro
         )}
       </div>
     </section>
+  );
+};
+
+/** In place of what could not be loaded: the code of a result, or of the player. */
+export const UnloadedNotice = ({ onRetry }: { readonly onRetry: () => void }) => {
+  const { t } = usePage().texts;
+  const word = isOnline() ? 'unreachable' : 'offline';
+  // After a deployment the code has another address, which the page has when it is loaded again.
+  const again = () => (isOnline() ? location.reload() : onRetry());
+  return (
+    <Notice look="bad" icon="offline" title={t(`failure.${word}`)} what={t(`failure.${word}.what`)} onRetry={again} />
   );
 };

@@ -1,8 +1,9 @@
 import type { ApiFailure, Waiting } from '../../api/index.ts';
 import { usePage } from '../context.ts';
-import { Button, type IconName, NextTry } from '../controls/index.ts';
+import { Button, type IconName } from '../controls.tsx';
 import { failureText, isWorthRetrying, progressText } from '../failure-text.ts';
 import { Item } from '../item/index.ts';
+import { NextTry } from '../next-try.tsx';
 import { Playlist } from '../playlist/index.ts';
 import type { Outcome } from '../session.ts';
 import { Notice } from './notice.tsx';

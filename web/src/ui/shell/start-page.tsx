@@ -1,28 +1,16 @@
 import { render } from 'preact';
 import { useErrorBoundary } from 'preact/hooks';
 import { createApi } from '../../api/index.ts';
-import {
-  createFormat,
-  createHistory,
-  type Locale,
-  linksFromLocation,
-  loadFirstTexts,
-  loadTexts,
-  openLocalStore,
-  pagePath,
-  readStored,
-  store,
-  wantedLocales,
-} from '../../lib/index.ts';
-import { PageContext, usePage } from '../context.ts';
+import { createFormat } from '../../format.ts';
+import { createHistory } from '../../history.ts';
+import { linksFromLocation, pagePath } from '../../links.ts';
+import { openLocalStore, readStored, store } from '../../store.ts';
+import { type Locale, loadFirstTexts, loadTexts, wantedLocales } from '../../texts.ts';
+import { createPlayback, PageContext, usePage } from '../context.ts';
 import { createDownloads } from '../downloads.ts';
-import { createFormatStore } from '../format-store.ts';
-import { createLiveRegion } from '../live-region.ts';
-import { createPlayback } from '../playback.ts';
+import { createFormatStore, createThemeStore } from '../preferences.ts';
 import { createSession } from '../session.ts';
-import { createThemeStore } from '../theme-store.ts';
-import { App } from './app.tsx';
-import { openLocation } from './use-location.ts';
+import { App, createLiveRegion, openLocation } from './app.tsx';
 
 const LANGUAGE = 'reelay.language';
 
@@ -52,7 +40,7 @@ export async function startPage(): Promise<void> {
 
   function show(): void {
     document.documentElement.lang = texts.locale;
-    // early.ts has set these for the prerendered shell.
+    // preload.ts has set these for the prerendered shell.
     document.documentElement.classList.remove('opened', 'translating');
     document.documentElement.dir = texts.direction;
     render(

@@ -1,12 +1,11 @@
-import '../../styles/trimmer.css';
+import type { ClipTimes } from '../api/index.ts';
+import { formatTime, parseTime } from '../renditions/index.ts';
+import { type Playback, usePage } from './context.ts';
+import '../styles/trimmer.css';
 import type { RefObject } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
-import type { ClipTimes } from '../../api/index.ts';
-import { formatTime, parseTime } from '../../renditions/index.ts';
-import { usePage } from '../context.ts';
-import type { Playback } from '../playback.ts';
 
-export interface TrimmerProps {
+interface TrimmerProps {
   readonly playback: Playback;
   readonly clip: ClipTimes;
   /** The element that plays it. */

@@ -1,4 +1,4 @@
-import { pagePath } from '../lib/index.ts';
+import { pagePath } from '../links.ts';
 
 /** Read by the front of the instance, for links and players too. */
 const COOKIE = 'reelay-access-key';
@@ -25,4 +25,26 @@ function writeCookie(value: string, maxAgeSeconds: number | undefined): void {
   if (maxAgeSeconds !== undefined) attributes.push(`Max-Age=${maxAgeSeconds}`);
   // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is missing in Safari and on http
   document.cookie = [`${COOKIE}=${value}`, ...attributes].join('; ');
+}
+
+/** As the service signs the URLs in feeds; see core/http/client.ts. Subscriptions keep a URL. */
+const TTL_SECONDS = 366 * 24 * 3600;
+const DAY_SECONDS = 24 * 3600;
+const ID_CHARACTERS = 12;
+const SIGNATURE_CHARACTERS = 22;
+
+/**
+ * The `access` parameter that admits clients without a key, such as podcast clients, to Get and Feed of a link for a year:
+ * `<id of the access key>.<expiry>.<signature>`. Undefined for an open instance.
+ * @param link the `url` parameter
+ */
+export async function signLink(link: string, now = Date.now()): Promise<string | undefined> {
+  const key = storedKey();
+  if (!key) return undefined;
+  // Not `crypto.subtle`: it is missing on http, which instances of a home network have.
+  const { hash, sign } = await import('./hmac.ts');
+  const keyHash = hash(key);
+  const expiry = Math.ceil((now / 1000 + TTL_SECONDS) / DAY_SECONDS) * DAY_SECONDS;
+  const signature = sign(keyHash, `${link}.${expiry}`).slice(0, SIGNATURE_CHARACTERS);
+  return `${keyHash.slice(0, ID_CHARACTERS)}.${expiry}.${signature}`;
 }

@@ -1,18 +1,61 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { type MediaDetails, untilStreamable } from '../../api/index.ts';
-import { shareableLocation } from '../../lib/index.ts';
-import { ALL_LANGUAGES } from '../../renditions/index.ts';
-import { usePage } from '../context.ts';
-import { Button, Cover, Select } from '../controls/index.ts';
-import { subtitleName, useDetails } from '../details/index.ts';
-import type { Playback } from '../playback.ts';
-import { isRangeDoubtful, playbackUrl, useRanges } from '../ranges/index.ts';
-import { toFailure } from '../session.ts';
-import { type PlaybackProblem, PlayerMessage } from './player-message.tsx';
+import { PageContext, type Playback, useObservable, usePage } from './context.ts';
+import '../styles/player.css';
+import { type RefObject, render } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { type ApiFailure, type MediaDetails, untilStreamable, type Waiting } from '../api/index.ts';
+import { shareableLocation } from '../links.ts';
+import { ALL_LANGUAGES } from '../renditions/index.ts';
+import type { Texts } from '../texts.ts';
+import { Button, Cover, Select } from './controls.tsx';
+import { subtitleName, useDetails } from './details.ts';
+import { type FailureText, streamFailureText } from './failure-text.ts';
+import { NextTry } from './next-try.tsx';
+import { isRangeDoubtful, playbackUrl, useRanges } from './ranges.ts';
+import { toFailure } from './session.ts';
 import { Trimmer } from './trimmer.tsx';
-import { playsHls, useHls } from './use-hls.ts';
+/**
+ * The player of the page, in the stage of the result or docked to the edge of the window. It is rendered into an element
+ * of its own that moves between the two: a media element that is moved within one task keeps playing (HTML standard,
+ * removing steps of media elements).
+ */
+export const PlayerHost = () => {
+  const page = usePage();
+  const { current, stage } = page.playback;
+  const playback = useObservable(current);
+  const isDocked = useObservable(stage) === undefined;
+  const dock = useRef<HTMLElement>(null);
+  const root = useRef<HTMLDivElement | null>(null);
+  root.current ??= document.createElement('div');
 
-export interface PlayerProps {
+  useLayoutEffect(() => {
+    const place = () => {
+      const target = stage.get() ?? dock.current;
+      if (root.current && target && root.current.parentNode !== target) target.append(root.current);
+    };
+    place();
+    return stage.subscribe(place);
+  }, [stage]);
+  useEffect(() => {
+    if (!root.current) return;
+    const { t } = page.texts;
+    render(
+      <PageContext.Provider value={page}>
+        {playback && <Player key={playback.choice.id} playback={playback} isMini={isDocked} />}
+      </PageContext.Provider>,
+      root.current,
+    );
+    if (dock.current) dock.current.ariaLabel = t('player.label', { title: playback?.title ?? '' });
+  });
+  useEffect(
+    () => () => {
+      if (root.current) render(null, root.current);
+    },
+    [],
+  );
+  return <aside class="mini-player" ref={dock} hidden={!playback || !isDocked} />;
+};
+
+interface PlayerProps {
   readonly playback: Playback;
   /** Docked to the edge of the window. */
   readonly isMini: boolean;
@@ -238,3 +281,83 @@ const SubtitleTracks = ({ subtitles }: Pick<MediaDetails, 'subtitles'>) => {
     />
   ));
 };
+
+/** Why nothing plays. */
+type PlaybackProblem = Waiting | ApiFailure | 'unsupported' | 'interrupted';
+
+interface PlayerMessageProps {
+  readonly problem: PlaybackProblem;
+  /** The page that it is from. */
+  readonly link: string | null;
+  readonly onRetry: () => void;
+}
+
+/** Explains over the player why nothing plays. */
+const PlayerMessage = ({ problem, link, onRetry }: PlayerMessageProps) => {
+  const { texts } = usePage();
+  const { title, what } = textOf(texts, problem, link);
+  return (
+    <div class="player-message">
+      <div role="alert">
+        <p>
+          <strong>{title}</strong>
+        </p>
+        {what && <p>{what}</p>}
+      </div>
+      {isWaiting(problem) && <NextTry waiting={problem} />}
+      {!isWaiting(problem) && problem !== 'unsupported' && (
+        <Button look="small" icon="retry" onClick={onRetry}>
+          {texts.t('action.retry')}
+        </Button>
+      )}
+    </div>
+  );
+};
+
+const isWaiting = (problem: PlaybackProblem): problem is Waiting => typeof problem === 'object' && 'reason' in problem;
+
+function textOf(texts: Texts, problem: PlaybackProblem, link: string | null): Partial<FailureText> {
+  if (typeof problem === 'string') return { title: texts.t(`player.${problem}`) };
+  if (!isWaiting(problem)) return streamFailureText(texts, problem, link ?? undefined);
+  return { title: texts.t(`waiting.${problem.reason}`), what: texts.t(`waiting.${problem.reason}.what`) };
+}
+
+/** Whether the browser itself plays HLS. */
+const playsHls = (): boolean => document.createElement('video').canPlayType('application/vnd.apple.mpegurl') !== '';
+
+interface HlsOptions {
+  /** Another number loads it again. */
+  readonly attempt: number;
+  readonly onError: () => void;
+}
+
+/** Plays HLS by a library, while there is a URL. */
+function useHls(
+  media: RefObject<HTMLMediaElement | null>,
+  url: string | undefined,
+  { attempt, onError }: HlsOptions,
+): void {
+  const fail = useRef(onError);
+  fail.current = onError;
+  useEffect(() => {
+    if (!url) return;
+    let playing: { destroy(): void } | undefined;
+    let isLeft = false;
+    const play = async () => {
+      const { default: Hls } = await import('hls.js');
+      const { current } = media;
+      if (isLeft || !current) return;
+      // The Content-Security-Policy allows no workers.
+      const hls = new Hls({ enableWorker: false, startPosition: current.currentTime || -1 });
+      playing = hls;
+      hls.on(Hls.Events.ERROR, (_, { fatal }) => fatal && fail.current());
+      hls.loadSource(url);
+      hls.attachMedia(current);
+    };
+    play().catch(() => fail.current());
+    return () => {
+      isLeft = true;
+      playing?.destroy();
+    };
+  }, [media, url, attempt]);
+}

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Api } from '../../api/index.ts';
-import { ALL_LANGUAGES, type Choice } from '../../renditions/index.ts';
-import { usePage } from '../context.ts';
+import type { Api } from '../api/index.ts';
+import { ALL_LANGUAGES, type Choice } from '../renditions/index.ts';
+import { usePage } from './context.ts';
 
 /** Whether the browser's own controls have a menu of the tracks of a file (Safari). */
 const listsTracks = (): boolean => 'audioTracks' in HTMLMediaElement.prototype;

@@ -1,6 +1,4 @@
-import { createSubject, type Observable } from './observable.ts';
-import { readStoredJson, type Store, store } from './store.ts';
-
+import { createSubject, type Observable, readStoredJson, type Store, store } from './store.ts';
 export interface HistoryItem {
   readonly link: string | null;
   readonly title: string | null;
@@ -25,7 +23,7 @@ export interface History {
   clear(): void;
 }
 
-export interface HistoryOptions {
+interface HistoryOptions {
   /** Without a working storage, entries last as long as the page. */
   readonly storage?: Store | undefined;
   /** Source of `storage` events of other tabs: `window`. */

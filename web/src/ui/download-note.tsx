@@ -1,8 +1,9 @@
-import { useObservable, usePage } from '../context.ts';
-import { Button, NextTry } from '../controls/index.ts';
-import { failureText, streamFailureText } from '../failure-text.ts';
+import { useObservable, usePage } from './context.ts';
+import { Button } from './controls.tsx';
+import { failureText, streamFailureText } from './failure-text.ts';
+import { NextTry } from './next-try.tsx';
 
-export interface DownloadNoteProps {
+interface DownloadNoteProps {
   readonly url: string | undefined;
   /** The page that it is from, whose site is named where it matters. */
   readonly link?: string | null;

@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks';
-import { useRetainedState } from './use-retained-state.ts';
+import { useRetainedState } from './entries.ts';
 
-export interface Selection {
+interface PickedEntries {
   /** Indexes of entries. */
   readonly picked: ReadonlySet<number>;
   /** @param isRange with the entries between it and the one that was picked before */
@@ -15,7 +15,7 @@ export interface Selection {
  * @param owner of the state, as for `useRetainedState`
  * @param shown indexes of the entries that the filter shows, in order
  */
-export function useSelection(owner: object, count: number, shown: readonly number[]): Selection {
+export function usePickedEntries(owner: object, count: number, shown: readonly number[]): PickedEntries {
   const [picked, setPicked] = useRetainedState<ReadonlySet<number>>(
     owner,
     'picked',

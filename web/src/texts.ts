@@ -1,11 +1,11 @@
-import type en from '../../locales/en.json';
-import type lazy from '../../locales/lazy/en.json';
+import type en from '../locales/en.json';
+import type lazy from '../locales/lazy/en.json';
 
 /** Keys of all texts: `error.notFound.title`. */
 export type TextKey = keyof typeof en | keyof typeof lazy;
 
 /** Numbers are formatted in the locale; `count` selects the plural form. */
-export type Values = Readonly<Record<string, string | number>>;
+type Values = Readonly<Record<string, string | number>>;
 
 export interface Texts {
   readonly locale: Locale;
@@ -37,11 +37,11 @@ export const LOCALES = Object.keys(LOCALE_NAMES) as readonly Locale[];
 
 type TextFile = Readonly<Record<string, Text>>;
 /** Texts of what every page shows first, and of lazily loaded components. */
-const FILES = import.meta.glob<{ readonly default: TextFile }>('../../locales/**/*.json');
+const FILES = import.meta.glob<{ readonly default: TextFile }>('../locales/**/*.json');
 
 /** @param folder of the languages */
 async function loadFile(folder: '' | 'lazy/', locale: Locale): Promise<TextFile> {
-  const file = await FILES[`../../locales/${folder}${locale}.json`]?.();
+  const file = await FILES[`../locales/${folder}${locale}.json`]?.();
   if (!file) throw new TypeError(`No texts of ${locale}`);
   return file.default;
 }

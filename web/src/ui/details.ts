@@ -1,10 +1,38 @@
 import { useState } from 'preact/hooks';
-import { type Api, ApiFailure, type AudioVersion, type Segment, type SubtitleInformation } from '../../api/index.ts';
-import { createTtlCache, type Format, type Texts } from '../../lib/index.ts';
-import { ALL_LANGUAGES, type Choice, languageName } from '../../renditions/index.ts';
-import { usePage } from '../context.ts';
-import { useLoaded } from '../controls/index.ts';
-import { type LoadedDetails, loadDetails, loadSponsors } from './media-details.ts';
+import {
+  type Api,
+  ApiFailure,
+  type AudioVersion,
+  type MediaDetails,
+  type Segment,
+  type SubtitleInformation,
+} from '../api/index.ts';
+import type { Format } from '../format.ts';
+import { ALL_LANGUAGES, type Choice, type DetailedAudio, languageName } from '../renditions/index.ts';
+import { createTtlCache } from '../store.ts';
+import type { Texts } from '../texts.ts';
+import { usePage } from './context.ts';
+import { useLoaded } from './hooks.ts';
+export interface LoadedDetails extends Omit<MediaDetails, 'audio'> {
+  /** Every audio rendition, with those that GetResource leaves out, such as dubs. */
+  readonly audio: readonly DetailedAudio[];
+  /** When the site serves the media, in epoch milliseconds of this device. */
+  readonly availableAtMs: number;
+}
+
+/** Loads the details of one item. @throws ApiFailure */
+export async function loadDetails(api: Api, link: string): Promise<LoadedDetails> {
+  const details = await api.getDetails(link);
+  return {
+    ...details,
+    audio: details.audio.map((rendition) => ({ ...rendition, version: rendition })),
+    availableAtMs: Date.now() + (details.availableInSeconds ?? 0) * 1000,
+  };
+}
+
+/** Loads the sponsors of an item. @throws ApiFailure */
+export const loadSponsors = async (api: Api, key: string): Promise<readonly Segment[]> =>
+  (await api.getSegments(key)).filter(({ category }) => category === 'sponsor');
 
 /** Shared by the player and the result: each item is asked for once. */
 const recent = createTtlCache<Promise<LoadedDetails>>({ maxEntries: 20, ttlMs: 600_000 });
@@ -19,7 +47,7 @@ function detailsOf(api: Api, link: string): Promise<LoadedDetails> {
   return loading;
 }
 
-export interface DetailsState {
+interface DetailsState {
   readonly details?: LoadedDetails;
   readonly failure?: ApiFailure;
   readonly retry: () => void;

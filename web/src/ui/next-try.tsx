@@ -1,6 +1,6 @@
-import type { Waiting } from '../../api/index.ts';
-import { usePage } from '../context.ts';
-import { useCountdown } from './use-countdown.ts';
+import { useEffect, useState } from 'preact/hooks';
+import type { Waiting } from '../api/index.ts';
+import { usePage } from './context.ts';
 
 /** From here on the delay is shown in minutes. */
 const MINUTE_SECONDS = 60;
@@ -21,3 +21,14 @@ export const NextTry = ({ waiting }: { readonly waiting: Waiting }) => {
     </span>
   );
 };
+
+/** Whole seconds until the next attempt. */
+export function useCountdown(waiting: Pick<Waiting, 'retrySeconds'>): number {
+  const [seconds, setSeconds] = useState(waiting.retrySeconds);
+  useEffect(() => {
+    setSeconds(waiting.retrySeconds);
+    const timer = setInterval(() => setSeconds((before) => Math.max(0, before - 1)), 1000);
+    return () => clearInterval(timer);
+  }, [waiting]);
+  return seconds;
+}

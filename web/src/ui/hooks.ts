@@ -1,0 +1,77 @@
+import type { RefObject } from 'preact';
+import { type Inputs, useEffect, useLayoutEffect, useState } from 'preact/hooks';
+import { usePage } from './context.ts';
+/** What was loaded; undefined until then, after a failure, and where `load` starts nothing. @param inputs as for an effect */
+export function useLoaded<T>(load: () => Promise<T> | undefined, inputs: Inputs): T | undefined {
+  const [loaded, setLoaded] = useState<T>();
+  useEffect(() => {
+    let isCurrent = true;
+    setLoaded(undefined);
+    load()?.then(
+      (value) => isCurrent && setLoaded(() => value),
+      () => undefined,
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, inputs);
+  return loaded;
+}
+
+export interface Lazy<T> {
+  readonly loaded?: T;
+  /** Without a connection, or after a deployment. */
+  readonly error?: unknown;
+  readonly retry: () => void;
+}
+
+/** Loads a module's part, and the texts of such parts, once it is wanted, and again when that becomes true after a failure. @param load calls `import()` */
+export function useLazy<T>(load: () => Promise<T>, isWanted = true): Lazy<T> {
+  const { texts } = usePage();
+  const [attempt, setAttempt] = useState(0);
+  const start = () =>
+    Promise.all([load(), texts.loadLazy()]).then(
+      ([loaded]) => ({ loaded }),
+      (error) => ({ error }),
+    );
+  const state = useLoaded<Omit<Lazy<T>, 'retry'>>(() => (isWanted ? start() : undefined), [isWanted, attempt]);
+  return { ...state, retry: () => setAttempt(attempt + 1) };
+}
+
+/** Sets a custom property of the root element to an element's height, which depends on language and width. */
+export function usePublishedHeight(element: RefObject<HTMLElement | null>, property: `--${string}`): void {
+  useEffect(() => {
+    const { current } = element;
+    if (!current) return;
+    const { style } = document.documentElement;
+    const observer = new ResizeObserver(() => style.setProperty(property, `${current.offsetHeight}px`));
+    observer.observe(current);
+    return () => {
+      observer.disconnect();
+      style.removeProperty(property);
+    };
+  }, [property]);
+}
+
+/** The target is in view or covers the page: no scrolling. */
+const moveFocus = (element: Element | null | undefined): void => {
+  if (element instanceof HTMLElement) element.focus({ preventScroll: true });
+};
+
+/** Moves the focus from a row about to be removed: to the next one, the previous one, or the page. */
+export const moveFocusFromRow = (row: Element | null): void =>
+  moveFocus(row?.nextElementSibling ?? row?.previousElementSibling ?? row?.closest('main'));
+
+/**
+ * Moves the focus when this rendering removes the focused element of a container. It would fall to the body, and
+ * keyboard navigation would start from the top.
+ */
+export function useFocusFallback(
+  container: RefObject<Element | null>,
+  fallback: () => Element | null | undefined,
+): void {
+  const wasInside = container.current?.contains(document.activeElement);
+  useLayoutEffect(() => {
+    if (wasInside && document.activeElement === document.body) moveFocus(fallback());
+  });
+}

@@ -1,1 +1,0 @@
-export { PlayerHost } from './player-host.tsx';

@@ -1,0 +1,68 @@
+import type { FormatPreference } from '../renditions/index.ts';
+import { createSubject, type Observable, readStored, readStoredJson, type Store, store } from '../store.ts';
+
+const FORMAT_KEY = 'reelay.format';
+
+/** The format that the visitor selected last, stored in this browser. */
+export interface FormatStore {
+  get(): FormatPreference | undefined;
+  set(preference: FormatPreference): void;
+  /** The format of the link that is open, until the visitor selects another or opens another link. */
+  setForLink(preference: FormatPreference | undefined): void;
+}
+
+export function createFormatStore(storage: Store | undefined): FormatStore {
+  const stored = readStoredJson(storage, FORMAT_KEY) as FormatPreference | null | undefined;
+  let current = stored?.group === 'video' || stored?.group === 'audio' ? stored : undefined;
+  let ofLink: FormatPreference | undefined;
+  return {
+    get: () => ofLink ?? current,
+    setForLink(preference) {
+      ofLink = preference;
+    },
+    set(preference) {
+      ofLink = undefined;
+      // The height of video is still known when audio was selected in between.
+      current = { ...current, ...preference };
+      store(storage, FORMAT_KEY, JSON.stringify(current));
+    },
+  };
+}
+
+/** Colour schemes to choose from; `system`: that of the device. */
+export const THEMES = ['system', 'light', 'dark'] as const;
+export type Theme = (typeof THEMES)[number];
+
+/** Also read by preload.ts, before the first paint. */
+const THEME_KEY = 'reelay.theme';
+
+/** The colour scheme of the page, stored in this browser. */
+export interface ThemeStore {
+  readonly current: Observable<Theme>;
+  set(theme: Theme): void;
+}
+
+/** Applies the stored theme at once. */
+export function createThemeStore(storage: Store | undefined): ThemeStore {
+  const stored = readStored(storage, THEME_KEY);
+  const current = createSubject(THEMES.find((theme) => theme === stored) ?? 'system');
+  applyTheme(current.get());
+  return {
+    current,
+    set(theme) {
+      current.set(theme);
+      store(storage, THEME_KEY, theme === 'system' ? null : theme);
+      applyTheme(theme);
+    },
+  };
+}
+
+/** See tokens.css for the attribute. The colour of the browser's own bars follows. */
+function applyTheme(theme: Theme): void {
+  if (theme === 'system') delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+  for (const meta of document.querySelectorAll<HTMLMetaElement>('meta[name=theme-color]')) {
+    const { scheme } = meta.dataset;
+    meta.media = theme === 'system' ? `(prefers-color-scheme: ${scheme})` : scheme === theme ? 'all' : 'not all';
+  }
+}

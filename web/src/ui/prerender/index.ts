@@ -1,1 +1,0 @@
-export { prerenderShell } from './prerender-shell.tsx';

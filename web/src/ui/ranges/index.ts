@@ -1,1 +1,0 @@
-export { isRangeDoubtful, playbackUrl, useRanges } from './use-ranges.ts';
