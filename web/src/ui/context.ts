@@ -14,6 +14,8 @@ import type { Session } from './session.ts';
 export interface PageState {
   readonly api: Api;
   readonly texts: Texts;
+  /** That of `texts`. */
+  readonly t: Texts['t'];
   readonly format: Format;
   readonly session: Session;
   readonly downloads: Downloads;

@@ -35,8 +35,7 @@ interface CopyButtonProps {
 
 /** Copies a text and announces it. Without clipboard access (plain http), shows the text for manual copying. */
 export const CopyButton = ({ text, label, name }: CopyButtonProps) => {
-  const { texts, announcement } = usePage();
-  const { t } = texts;
+  const { t, announcement } = usePage();
   const [result, setResult] = useState<'copied' | 'refused'>();
   useEffect(() => setResult(undefined), [text]);
   useEffect(() => {

@@ -11,8 +11,7 @@ interface DownloadNoteProps {
 
 /** What a download waits for, that it has started or why it has failed. Rendered before, so that it is announced. */
 export const DownloadNote = ({ url, link }: DownloadNoteProps) => {
-  const { texts, downloads } = usePage();
-  const { t } = texts;
+  const { t, texts, downloads } = usePage();
   const state = useObservable(downloads.states).get(url ?? '');
   const waiting = state?.phase === 'opening' ? state.waiting : undefined;
   const failure = state?.phase === 'failed' ? state.failure : undefined;

@@ -1,4 +1,3 @@
-import { PageContext, type Playback, useObservable, usePage } from './context.ts';
 import '../styles/player.css';
 import { type RefObject, render } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
@@ -6,6 +5,7 @@ import { type ApiFailure, type MediaDetails, untilStreamable, type Waiting } fro
 import { shareableLocation } from '../links.ts';
 import { ALL_LANGUAGES } from '../renditions/index.ts';
 import type { Texts } from '../texts.ts';
+import { PageContext, type Playback, useObservable, usePage } from './context.ts';
 import { Button, Cover, Select } from './controls.tsx';
 import { subtitleName, useDetails } from './details.ts';
 import { type FailureText, streamFailureText } from './failure-text.ts';
@@ -37,14 +37,13 @@ export const PlayerHost = () => {
   }, [stage]);
   useEffect(() => {
     if (!root.current) return;
-    const { t } = page.texts;
     render(
       <PageContext.Provider value={page}>
         {playback && <Player key={playback.choice.id} playback={playback} isMini={isDocked} />}
       </PageContext.Provider>,
       root.current,
     );
-    if (dock.current) dock.current.ariaLabel = t('player.label', { title: playback?.title ?? '' });
+    if (dock.current) dock.current.ariaLabel = page.t('player.label', { title: playback?.title ?? '' });
   });
   useEffect(
     () => () => {
@@ -70,8 +69,7 @@ const isUnseekable = ({ duration, seekable }: HTMLMediaElement): boolean =>
 
 /** Plays one choice by the browser's own controls, with the chapters and the part to download beside them. */
 export const Player = ({ playback, isMini }: PlayerProps) => {
-  const { api, texts, format, playback: player } = usePage();
-  const { t } = texts;
+  const { t, api, format, playback: player } = usePage();
   const { title, author, coverUrl, link, startSeconds = 0 } = playback;
   const choice = useRanges(playback.choice, playback.choice.canSeek !== true && isRangeDoubtful(playback.choice));
   const { key, convertTo } = choice.rendition;
@@ -294,7 +292,7 @@ interface PlayerMessageProps {
 
 /** Explains over the player why nothing plays. */
 const PlayerMessage = ({ problem, link, onRetry }: PlayerMessageProps) => {
-  const { texts } = usePage();
+  const { t, texts } = usePage();
   const { title, what } = textOf(texts, problem, link);
   return (
     <div class="player-message">
@@ -307,7 +305,7 @@ const PlayerMessage = ({ problem, link, onRetry }: PlayerMessageProps) => {
       {isWaiting(problem) && <NextTry waiting={problem} />}
       {!isWaiting(problem) && problem !== 'unsupported' && (
         <Button look="small" icon="retry" onClick={onRetry}>
-          {texts.t('action.retry')}
+          {t('action.retry')}
         </Button>
       )}
     </div>

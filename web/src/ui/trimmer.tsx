@@ -1,9 +1,9 @@
-import type { ClipTimes } from '../api/index.ts';
-import { formatTime, parseTime } from '../renditions/index.ts';
-import { type Playback, usePage } from './context.ts';
 import '../styles/trimmer.css';
 import type { RefObject } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
+import type { ClipTimes } from '../api/index.ts';
+import { formatTime, parseTime } from '../renditions/index.ts';
+import { type Playback, usePage } from './context.ts';
 
 interface TrimmerProps {
   readonly playback: Playback;
@@ -20,8 +20,7 @@ const ENDS = Object.keys(NAMES) as readonly End[];
 
 /** Selects the part of what is playing that is downloaded: two handles, and times beside them. */
 export const Trimmer = ({ playback, clip, media, durationSeconds }: TrimmerProps) => {
-  const { texts, playback: player } = usePage();
-  const { t } = texts;
+  const { t, playback: player } = usePage();
   const id = useId();
   /** The end whose text is no time, or not between the other end and that of the media. */
   const [invalid, setInvalid] = useState<End>();

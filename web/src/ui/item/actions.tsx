@@ -23,8 +23,7 @@ const LOOKS = {
 
 /** Actions of the selected rendition. */
 export const Actions = ({ choice, item, onPlay, onWithoutSubtitles }: ActionsProps) => {
-  const { texts, format, api, downloads } = usePage();
-  const { t } = texts;
+  const { t, texts, format, api, downloads } = usePage();
   const { label, container } = choice;
   const url = downloads.urlOf(choice);
   const state = useObservable(downloads.states).get(url);
@@ -78,8 +77,7 @@ interface ShareButtonProps {
 
 /** Shares this page's address with the choice in it: the share sheet on touch screens, else a QR code and a copy. */
 const ShareButton = ({ link, title, choice }: ShareButtonProps) => {
-  const { api, texts } = usePage();
-  const { t } = texts;
+  const { t, api } = usePage();
   const [isOpen, setOpen] = useState(false);
   /** Null: other devices cannot open the page. Undefined: not known yet. */
   const [base, setBase] = useState<string | null>();

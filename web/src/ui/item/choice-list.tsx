@@ -13,7 +13,7 @@ interface ChoiceListProps {
 
 /** Every format of an item, on request. */
 export const ChoiceList = ({ choices, selected, onSelect }: ChoiceListProps) => {
-  const { t } = usePage().texts;
+  const { t } = usePage();
   const id = useId();
   // Conversions of one version of the audio alone: there may be dozens.
   const spoken = versionKey((selected.group === 'video' ? choices.audio[0] : selected)?.version);
@@ -44,8 +44,7 @@ export const ChoiceList = ({ choices, selected, onSelect }: ChoiceListProps) => 
 };
 
 const Row = (choice: Choice) => {
-  const { texts, format } = usePage();
-  const { t } = texts;
+  const { t, texts, format } = usePage();
   const { label, container, codec, note, playsEverywhere, playsHere } = choice;
   const details = [container === label ? undefined : container, codec === container ? undefined : codec, note];
   return (

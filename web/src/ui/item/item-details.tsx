@@ -1,11 +1,11 @@
+import '../../styles/details.css';
+import { useState } from 'preact/hooks';
 import type { HistoryItem } from '../../history.ts';
+import { type Choice, preferenceOf } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { Button, Icon } from '../controls.tsx';
 import { type LoadedDetails, subtitleName, useDetails } from '../details.ts';
 import { DownloadNote } from '../download-note.tsx';
-import '../../styles/details.css';
-import { useState } from 'preact/hooks';
-import { type Choice, preferenceOf } from '../../renditions/index.ts';
 import { failureText } from '../failure-text.ts';
 import { selectionOf, useSignedUrls } from '../signed-urls.ts';
 
@@ -22,8 +22,7 @@ interface ItemDetailsProps {
 
 /** Description, date, chapters, subtitles and cover of an item. */
 export const ItemDetails = (props: ItemDetailsProps) => {
-  const { texts } = usePage();
-  const { t } = texts;
+  const { t, texts } = usePage();
   const { details, failure, retry } = useDetails(props.link, true);
   return (
     <div class="details-body">
@@ -48,8 +47,7 @@ interface FactsProps extends ItemDetailsProps {
 }
 
 const Facts = ({ link, item, details, coverKey, onSeek, choice }: FactsProps) => {
-  const { texts, format, api, downloads } = usePage();
-  const { t } = texts;
+  const { t, texts, format, api, downloads } = usePage();
   const { uploadDate, description, chapters, subtitles } = details;
   const coverUrl = coverKey && details.coverUrl && api.coverUrl(coverKey);
   const urlOf = useSignedUrls(link);

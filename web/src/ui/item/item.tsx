@@ -1,4 +1,6 @@
+import '../../styles/choices.css';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { AudioVersion, MediaInformation, SubtitleInformation } from '../../api/index.ts';
 import type { HistoryItem } from '../../history.ts';
 import {
   type Choice,
@@ -22,8 +24,6 @@ import { useCountdown } from '../next-try.tsx';
 import { isRangeDoubtful, useRanges } from '../ranges.ts';
 import { Actions } from './actions.tsx';
 import { ChoiceList, Disclosure } from './choice-list.tsx';
-import '../../styles/choices.css';
-import type { AudioVersion, MediaInformation, SubtitleInformation } from '../../api/index.ts';
 import { ItemDetails } from './item-details.tsx';
 import { Extras, Sentence } from './sentence.tsx';
 
@@ -45,8 +45,7 @@ const oneByLanguage = (subtitles: readonly SubtitleInformation[]): readonly Subt
 
 /** One item: metadata, renditions and actions. */
 export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
-  const { texts, formats, downloads, playback, primaryAction, startsDownload } = usePage();
-  const { t } = texts;
+  const { t, texts, formats, downloads, playback, primaryAction, startsDownload } = usePage();
   const { author, coverUrl, requestedUrl: link } = item;
   const listed = { link, title: item.title, author, coverUrl };
   const title = item.title ?? t('item.untitled');
@@ -196,14 +195,14 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
 
 /** Countdown to the moment from which the site serves the item. */
 const StartNote = ({ availableAtMs }: { readonly availableAtMs: number }) => {
-  const { texts } = usePage();
+  const { t } = usePage();
   const wait = useMemo(() => ({ retrySeconds: Math.ceil((availableAtMs - Date.now()) / 1000) }), [availableAtMs]);
   const seconds = useCountdown(wait);
   if (seconds <= 0) return null;
   return (
     <p class="note figures">
       <Icon name="clock" />
-      {texts.t('waiting.starts', { count: seconds })}
+      {t('waiting.starts', { count: seconds })}
     </p>
   );
 };
@@ -246,7 +245,7 @@ interface MediaStageProps {
 /** The cover, or the place of the page's player. */
 const MediaStage = (props: MediaStageProps) => {
   const { title, coverUrl, durationSeconds, isLive, isAudio, isPlaying, onPlay } = props;
-  const { texts, playback } = usePage();
+  const { t, playback } = usePage();
   const play = useRef<HTMLButtonElement>(null);
   const slot = useRef<HTMLDivElement>(null);
   const hasPlayed = useRef(false);
@@ -274,7 +273,7 @@ const MediaStage = (props: MediaStageProps) => {
           ref={play}
           type="button"
           class="media-play"
-          aria-label={texts.t('action.playNamed', { title })}
+          aria-label={t('action.playNamed', { title })}
           onClick={onPlay}
         >
           <span>
@@ -289,8 +288,7 @@ const MediaStage = (props: MediaStageProps) => {
 
 /** The length in the corner of the cover, once it is known. */
 const Length = ({ durationSeconds, isLive }: Pick<MediaStageProps, 'durationSeconds' | 'isLive'>) => {
-  const { texts, format } = usePage();
-  const { t } = texts;
+  const { t, format } = usePage();
   if (isLive) return <p class="media-length live">{t('details.live')}</p>;
   if (!durationSeconds) return null;
   const duration = format.clock(durationSeconds);
@@ -311,8 +309,7 @@ const LAST_SECONDS = 300;
 
 /** What the download of a live stream is, and its last minutes as a file. */
 const LiveNote = ({ choice, item }: LiveNoteProps) => {
-  const { texts, format, downloads } = usePage();
-  const { t } = texts;
+  const { t, format, downloads } = usePage();
   const url = downloads.urlOf({ ...choice, lastSeconds: LAST_SECONDS });
   return (
     <>

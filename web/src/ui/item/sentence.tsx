@@ -24,8 +24,7 @@ const GROUPS = ['video', 'audio'] as const;
 
 /** What is downloaded, as a sentence whose underlined parts are menus. */
 export const Sentence = ({ choices, selected, onSelect, onSelectGroup }: SentenceProps) => {
-  const { texts } = usePage();
-  const { t } = texts;
+  const { t, texts } = usePage();
   const isVideo = selected.group === 'video';
   const groups = GROUPS.filter((group) => choices[group].length > 0);
   const { formats, versions } = menusOf(choices, selected);
@@ -89,8 +88,7 @@ interface ExtrasProps {
 
 /** What changes the file besides its format. */
 export const Extras = ({ subtitles, embedded, isClip, isSkipping, onWish, onClip }: ExtrasProps) => {
-  const { texts } = usePage();
-  const { t } = texts;
+  const { t, texts } = usePage();
   const nameOfSubtitle = (one: SubtitleInformation) =>
     t('subtitles.in', { language: subtitleName(one, subtitles, texts) });
   return (
@@ -141,7 +139,7 @@ const Menu = ({ label, options, selected, onSelect, text = options[selected] }: 
   <span class="menu">
     <bdi aria-hidden="true">{text}</bdi>
     <select
-      aria-label={usePage().texts.t(label)}
+      aria-label={usePage().t(label)}
       value={selected}
       onChange={({ currentTarget }) => onSelect(currentTarget.selectedIndex)}
     >

@@ -46,7 +46,7 @@ export class PlaylistEntry extends Component<PlaylistEntryProps> {
 }
 
 const Row = ({ index, number, entry, choice, count, url, isPicked, isHidden, actions }: PlaylistEntryProps) => {
-  const { t } = usePage().texts;
+  const { t } = usePage();
   const [isOpen, setOpen] = useState(false);
   /** How often Play was pressed: each time a new item is mounted, which starts playing. */
   const [plays, setPlays] = useState(0);
@@ -156,13 +156,13 @@ interface UnavailableEntryProps extends Pick<PlaylistRow, 'number' | 'failure'> 
 
 /** The place of an entry that is gone, private or protected. */
 export const UnavailableEntry = ({ number, failure, isHidden }: UnavailableEntryProps) => {
-  const { texts } = usePage();
+  const { t, texts } = usePage();
   return (
     <li class="entry unavailable" hidden={isHidden}>
       <div class="entry-row">
         <span class="entry-select" />
         <EntryCover number={number} url={null} />
-        <p class="entry-text">{failure ? failureText(texts, failure).title : texts.t('list.unavailable')}</p>
+        <p class="entry-text">{failure ? failureText(texts, failure).title : t('list.unavailable')}</p>
       </div>
     </li>
   );
@@ -170,8 +170,7 @@ export const UnavailableEntry = ({ number, failure, isHidden }: UnavailableEntry
 
 /** Author, duration and size, or the state of the entry's resolve. */
 const EntryNote = ({ entry, choice }: Pick<PlaylistEntryProps, 'entry' | 'choice'>) => {
-  const { texts, format } = usePage();
-  const { t } = texts;
+  const { t, texts, format } = usePage();
   const { item, isQueued, isLooking, waiting, failure } = entry;
   if (failure) {
     return (

@@ -39,8 +39,7 @@ interface PlaylistToolbarProps {
 export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
   const { pickedCount, mayMiss, sizeBytes, allPicked, format, isOpening, children } = props;
   const { onPickAll, onFormat, onDownload } = props;
-  const { texts, format: formatOf } = usePage();
-  const { t } = texts;
+  const { t, format: formatOf } = usePage();
   const bar = useRef<HTMLDivElement>(null);
   usePublishedHeight(bar, '--toolbar');
   const size = sizeBytes && !isOpening ? t('choices.about', { size: formatOf.bytes(sizeBytes) }) : undefined;

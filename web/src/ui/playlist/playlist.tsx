@@ -1,16 +1,16 @@
+import '../../styles/playlist.css';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { ArchiveProgress, ResolvedLink } from '../../api/index.ts';
 import { useObservable, usePage } from '../context.ts';
 import { CopyButton, Cover, Icon } from '../controls.tsx';
-import { isPending, useEntries, useRetainedState } from './entries.ts';
-import { formatNumbers, usePickedEntries } from './picked-entries.ts';
-import { isListed, matches, type PlaylistRow, rowsOfPlaylist, useIncrementalCount } from './playlist-rows.ts';
-import '../../styles/playlist.css';
-import type { ArchiveProgress, ResolvedLink } from '../../api/index.ts';
 import { DownloadNote } from '../item/index.ts';
 import { askable, selectionOf, useSignedUrls } from '../signed-urls.ts';
+import { isPending, useEntries, useRetainedState } from './entries.ts';
 import { useEntryFiles } from './entry-files.ts';
+import { formatNumbers, usePickedEntries } from './picked-entries.ts';
 import { type EntryActions, PlaylistEntry, UnavailableEntry } from './playlist-entry.tsx';
+import { isListed, matches, type PlaylistRow, rowsOfPlaylist, useIncrementalCount } from './playlist-rows.ts';
 import { FORMATS, type PlaylistFormat, PlaylistToolbar } from './playlist-toolbar.tsx';
 
 interface PlaylistProps {
@@ -24,8 +24,7 @@ const MIN_FILTERED_ENTRIES = 10;
 
 /** A playlist: select entries and download them, or expand one. */
 export const Playlist = ({ resource, link }: PlaylistProps) => {
-  const { texts, formats, downloads, primaryAction } = usePage();
-  const { t } = texts;
+  const { t, formats, downloads, primaryAction } = usePage();
   const isBatch = link === undefined;
   const title = resource.title ?? t(isBatch ? 'batch.title' : 'item.untitled');
   const entries = useEntries(resource, { link });
@@ -149,7 +148,7 @@ export const Playlist = ({ resource, link }: PlaylistProps) => {
 
 /** How far a ZIP is, and which of its entries are missing. */
 const ArchiveNote = ({ state, total, completed, skipped, missingEntries }: ArchiveProgress) => {
-  const { t } = usePage().texts;
+  const { t } = usePage();
   return (
     <div class="download-note">
       {state === 'building' && <p>{t('list.zipped', { count: completed, total })}</p>}
@@ -179,7 +178,7 @@ interface PlaylistHeadProps {
 
 /** Title, author and counts of a playlist. */
 const PlaylistHead = ({ resource, title, rows, isBatch }: PlaylistHeadProps) => {
-  const { t } = usePage().texts;
+  const { t } = usePage();
   const { author, coverUrl, counts } = resource;
   const listed = rows.filter(isListed);
   const [count, placeCount] = [listed.length, rows.length];
@@ -220,7 +219,7 @@ interface PlaylistLinksProps {
 
 /** What there is beside the ZIP: the selected entries as files of their own, and the whole list for players and as a podcast. */
 const PlaylistLinks = ({ title, metalink, m3u8, podcast }: PlaylistLinksProps) => {
-  const { t } = usePage().texts;
+  const { t } = usePage();
   return (
     <>
       {metalink && (

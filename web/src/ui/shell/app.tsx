@@ -17,15 +17,14 @@ const loadPlayerHost = async () => (await import('../player.tsx')).PlayerHost;
 /** The page at `/`. */
 export const App = () => {
   const page = usePage();
-  const { texts, session, playback, history } = page;
-  const { t } = texts;
+  const { t, session, playback, history } = page;
   const outcome = useObservable(session.outcome);
   useLocation(page);
   const resource = outcome.phase === 'resolved' ? outcome.resource : undefined;
   const title = resource?.title ?? resource?.mediaItems[0]?.title;
   useEffect(() => {
     document.title = title ? t('app.title', { title }) : t('app.name');
-  }, [title, texts]);
+  }, [title, t]);
   const isPlaying = useObservable(playback.current) !== undefined;
   const { loaded: PlayerHost, error, retry } = useLazy(loadPlayerHost, isPlaying);
   const isIdle = outcome.phase === 'idle';
@@ -64,7 +63,7 @@ const Announcer = () => {
   const text = describe(page, outcome);
   useEffect(() => {
     if (text !== undefined) page.announcement.set(text);
-  }, [page.texts, outcome.phase, text === undefined]);
+  }, [page.t, outcome.phase, text === undefined]);
   return (
     <p class="visually-hidden" role="status">
       {said}
@@ -73,7 +72,7 @@ const Announcer = () => {
 };
 
 /** Undefined where a notice says it. */
-function describe({ texts: { t } }: PageState, outcome: Outcome): string | undefined {
+function describe({ t }: PageState, outcome: Outcome): string | undefined {
   if (outcome.phase === 'idle') return '';
   if (outcome.phase === 'failed') return undefined;
   if (outcome.phase === 'resolving') return outcome.waiting ? undefined : t('say.looking');
@@ -105,8 +104,7 @@ export function createLiveRegion(): Subject<string> {
 
 /** Language, theme, the API and terms of use. */
 const Footer = () => {
-  const { texts, api, theme, setLocale } = usePage();
-  const { t, locale } = texts;
+  const { t, texts, api, theme, setLocale } = usePage();
   const currentTheme = useObservable(theme.current);
   return (
     <footer class="footer">
@@ -116,7 +114,7 @@ const Footer = () => {
           <div class="row footer-settings">
             <Select
               label={t('footer.language')}
-              value={locale}
+              value={texts.locale}
               options={LOCALES}
               nameOf={(one) => LOCALE_NAMES[one]}
               languageOf={(one) => one}
@@ -139,7 +137,7 @@ const Footer = () => {
 
 /** Other ways to open a link: drag and drop, bookmarklet, share target. */
 const ShareOptions = () => {
-  const { t } = usePage().texts;
+  const { t } = usePage();
   const address = bookmarklet(location.origin + pagePath());
   return (
     <details class="more-ways">
@@ -223,7 +221,7 @@ const Result = ({ outcome }: { readonly outcome: Outcome }) => {
 
 /** In place of a result while its link is being resolved. What kind of result it will be is not known. */
 const Skeleton = () => {
-  const { t } = usePage().texts;
+  const { t } = usePage();
   return (
     <>
       <div class="loading">

@@ -12,7 +12,7 @@ const Logo = () => (
 
 /** Logo and name, and a line that moves while a link is resolved. */
 export const Header = ({ isMoving = false }: { readonly isMoving?: boolean }) => {
-  const { t } = usePage().texts;
+  const { t } = usePage();
   return (
     <header class="header">
       <div class="wrap">
@@ -28,7 +28,7 @@ export const Header = ({ isMoving = false }: { readonly isMoving?: boolean }) =>
 
 /** The headline and the field; above a result the field alone. */
 export const Hero = ({ outcome }: { readonly outcome: Outcome }) => {
-  const { t } = usePage().texts;
+  const { t } = usePage();
   return (
     <div class={outcome.phase === 'idle' ? 'hero' : 'hero small'}>
       <h1>{t('app.headline')}</h1>

@@ -7,8 +7,7 @@ import { moveFocusFromRow } from '../hooks.ts';
 
 /** Recent links of this device, and what was downloaded of them. */
 export const HistoryList = () => {
-  const { texts, history } = usePage();
-  const { t } = texts;
+  const { t, history } = usePage();
   const entries = useObservable(history.entries);
   if (entries.length === 0) return null;
   const clear = () => {
@@ -33,8 +32,7 @@ export const HistoryList = () => {
 };
 
 const HistoryRow = ({ entry }: { readonly entry: HistoryEntry }) => {
-  const { texts, format, history } = usePage();
-  const { t } = texts;
+  const { t, format, history } = usePage();
   const title = entry.title ?? entry.link;
   const row = useRef<HTMLLIElement>(null);
   const forget = () => {
@@ -66,7 +64,7 @@ const HistoryRow = ({ entry }: { readonly entry: HistoryEntry }) => {
 
 /** Downloads the same file; the preselected format once its address has expired. */
 const DownloadAgain = ({ entry }: { readonly entry: HistoryEntry }) => {
-  const { texts, api, downloads, startsDownload } = usePage();
+  const { t, api, downloads, startsDownload } = usePage();
   const { fileUrl } = entry;
   const state = useObservable(downloads.states).get(fileUrl ?? '');
   if (!fileUrl?.startsWith(`${api.base}/api/`)) return null;
@@ -77,7 +75,7 @@ const DownloadAgain = ({ entry }: { readonly entry: HistoryEntry }) => {
     // Where the page is loaded again, the address says so.
     location.assign(shareableLocation([entry.link]) + (window.navigation ? '' : '#download'));
   };
-  const name = texts.t('history.again', { title: entry.title ?? entry.link });
+  const name = t('history.again', { title: entry.title ?? entry.link });
   return (
     <Button
       icon={state?.phase === 'started' ? 'check' : 'download'}

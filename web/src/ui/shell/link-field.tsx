@@ -8,8 +8,7 @@ import { linkOf, type Outcome } from '../session.ts';
 
 /** The input field for links; a pasted link is opened at once. */
 export const LinkField = ({ outcome }: { readonly outcome: Outcome }) => {
-  const { texts, primaryAction } = usePage();
-  const { t } = texts;
+  const { t, primaryAction } = usePage();
   const link = linkOf(outcome);
   /** Input that is not a link, for editing. */
   const given = outcome.phase === 'idle' ? outcome.text : undefined;

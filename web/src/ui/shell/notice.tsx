@@ -16,7 +16,7 @@ interface NoticeProps {
 
 /** A message in the place of a result, which is announced. */
 export const Notice = ({ look, icon, title, what, onRetry, children }: NoticeProps) => {
-  const { texts, announcement } = usePage();
+  const { t, announcement } = usePage();
   useEffect(() => announcement.set(`${title}. ${what}`), [title, what]);
   return (
     <section class={`panel notice ${look}`}>
@@ -30,7 +30,7 @@ export const Notice = ({ look, icon, title, what, onRetry, children }: NoticePro
         {onRetry && (
           <div class="row notice-actions">
             <Button look="" icon="retry" onClick={onRetry}>
-              {texts.t('action.retry')}
+              {t('action.retry')}
             </Button>
           </div>
         )}
@@ -41,7 +41,7 @@ export const Notice = ({ look, icon, title, what, onRetry, children }: NoticePro
 
 /** In place of what could not be loaded: the code of a result, or of the player. */
 export const UnloadedNotice = ({ onRetry }: { readonly onRetry: () => void }) => {
-  const { t } = usePage().texts;
+  const { t } = usePage();
   const word = isOnline() ? 'unreachable' : 'offline';
   // After a deployment the code has another address, which the page has when it is loaded again.
   const again = () => (isOnline() ? location.reload() : onRetry());

@@ -9,12 +9,12 @@ import { Shell } from './header.tsx';
  * has the structure of the page as the script renders it, so that its elements stay, with the text typed into the field.
  */
 export function prerenderShell(): string {
-  const page: Pick<PageState, 'texts' | 'primaryAction'> = {
-    texts: createTexts('en', english),
+  const page: Pick<PageState, 't' | 'primaryAction'> = {
+    t: createTexts('en', english).t,
     primaryAction: { current: undefined },
   };
   return renderToString(
-    <PageContext.Provider value={page as Page}>
+    <PageContext.Provider value={page as PageState}>
       <Shell />
     </PageContext.Provider>,
   );

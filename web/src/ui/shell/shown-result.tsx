@@ -62,8 +62,7 @@ const FailureNotice = ({ failure, link }: FailureNoticeProps) => {
 
 /** A temporary condition that is being waited out. */
 const WaitingNotice = ({ waiting }: { readonly waiting: Waiting }) => {
-  const { texts } = usePage();
-  const { t } = texts;
+  const { t, texts } = usePage();
   const { reason, progress } = waiting;
   return (
     <Notice look="waiting" icon="clock" title={t(`waiting.${reason}`)} what={t(`waiting.${reason}.what`)}>

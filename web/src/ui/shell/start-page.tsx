@@ -44,7 +44,7 @@ export async function startPage(): Promise<void> {
     document.documentElement.classList.remove('opened', 'translating');
     document.documentElement.dir = texts.direction;
     render(
-      <PageContext.Provider value={{ ...fixed, texts, format: createFormat(texts.locale), setLocale }}>
+      <PageContext.Provider value={{ ...fixed, texts, t: texts.t, format: createFormat(texts.locale), setLocale }}>
         <GuardedApp />
       </PageContext.Provider>,
       root,
@@ -70,7 +70,7 @@ export async function startPage(): Promise<void> {
 
 /** The page, or a notice when it throws while it is rendered: the last resort instead of a blank page. */
 const GuardedApp = () => {
-  const { t } = usePage().texts;
+  const { t } = usePage();
   const [error] = useErrorBoundary((cause) => console.error(cause));
   if (!error) return <App />;
   return (
