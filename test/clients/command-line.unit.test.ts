@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseCommand } from '../../clients/reelay-client/src/cli/options.ts';
-import { reasonOf } from '../../clients/reelay-client/src/cli/outcome.ts';
 import { createProgressBar, formatBytes, progressLine } from '../../clients/reelay-client/src/cli/progress-bar.ts';
+import { reasonOf } from '../../clients/reelay-client/src/cli/run.ts';
 import { safeFileName } from '../../clients/reelay-client/src/files/index.ts';
 import { ReelayError } from '../../clients/reelay-client/src/index.ts';
 
@@ -67,7 +67,7 @@ describe('the command line', () => {
   it.each([
     [[], 'The URL is missing'],
     [['video'], 'video is not an http or https URL'],
-    [[LINK, LINK], /One URL at a time/],
+    [[LINK, LINK], /Expected one URL, also got/],
     [[LINK, '--instance', 'reelay'], 'reelay is not the URL of an instance'],
     [[LINK, '--qualty', 'best'], /Unknown option '--qualty'/],
     [[LINK, '-o'], /argument missing/],

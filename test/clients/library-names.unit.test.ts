@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { safeFileName } from '../../clients/reelay-client/src/files/index.ts';
-import { languageLabel, libraryName } from '../../clients/reelay-client/src/folder/library-names.ts';
+import { languageLabel, libraryName } from '../../clients/reelay-client/src/folder/library.ts';
 
 const LINK = 'https://site.example/1';
 const nameOf = (title: string | null, author: string | null = null) => libraryName({ title, author }, LINK);

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { EXIT_CODES } from '../../clients/reelay-client/src/cli/outcome.ts';
+import { EXIT_CODES } from '../../clients/reelay-client/src/cli/run.ts';
 import { useTarget } from '../contract/target.ts';
 import { itWith } from '../support/clients.ts';
 import { freePort } from '../support/free-port.ts';

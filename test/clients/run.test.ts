@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { EXIT_CODES } from '../../clients/reelay-client/src/cli/outcome.ts';
-import { run } from '../../clients/reelay-client/src/cli/run.ts';
+import { EXIT_CODES, runCommandLine } from '../../clients/reelay-client/src/cli/run.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { serve } from '../web/fakes/serve.ts';
 
@@ -28,7 +27,7 @@ it('keeps a folder in step, says failures by their type, and when it is interrup
     stderr += text;
     if (text.includes(' fetched')) interrupted.abort();
   };
-  const code = await run([LIST, '-o', `${join(await temporaryFolder(), 'list')}/`, '--every', '60'], {
+  const code = await runCommandLine([LIST, '-o', `${join(await temporaryFolder(), 'list')}/`, '--every', '60'], {
     stdout: { write: () => undefined },
     stderr: { write },
     environment: { REELAY_INSTANCE: instance },

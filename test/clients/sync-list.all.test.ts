@@ -2,8 +2,7 @@ import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/p
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { EXIT_CODES } from '../../clients/reelay-client/src/cli/outcome.ts';
-import { reportSync } from '../../clients/reelay-client/src/cli/run-sync.ts';
+import { EXIT_CODES, reportSync } from '../../clients/reelay-client/src/cli/run.ts';
 import { type SyncOptions, syncList } from '../../clients/reelay-client/src/folder/index.ts';
 import { type Client, createClient, ReelayError } from '../../clients/reelay-client/src/index.ts';
 import { useTarget } from '../contract/target.ts';
@@ -228,7 +227,7 @@ describe('a library', () => {
         : client.send(to, init);
     const { code, stderr } = await sync({ isLibrary: true }, { ...client, send });
     expect([code, await library()]).toEqual([EXIT_CODES.refused, { One: '.nfo .strm' }]);
-    expect(stderr).toMatch(/\n\[2\/3\] Now: It is live.+\n\[3\/3\] Shared: It has no link of its own.*\n1 f/);
+    expect(stderr).toMatch(/\n\[2\/3\] Now: It is live.+\n\[3\/3\] Shared: Entry has no link of its own.*\n1 f/);
   });
 });
 
@@ -239,7 +238,7 @@ describe('an entry that fails', () => {
     const { code, stdout, stderr } = await sync();
     expect([code, stdout]).toEqual([EXIT_CODES.refused, `${join(folder, '03 - One.mp4')}\n`]);
     expect(stderr).toMatch(
-      /^\[1\/4\] Gone: .+\n\[2\/4\] Now: It is live.+\n\[3\/4\] One: .+\n\[4\/4\] Shared: It has no link of its own.*\n1 f/,
+      /^\[1\/4\] Gone: .+\n\[2\/4\] Now: It is live.+\n\[3\/4\] One: .+\n\[4\/4\] Shared: Entry has no link of its own.*\n1 f/,
     );
     items = [entry('One', 'clip.mp4'), { title: 'Broken', requestedUrl: target.origin.url('/site/bug/x') }];
     const waits: number[] = [];

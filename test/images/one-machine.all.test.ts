@@ -1,7 +1,7 @@
 import { cp, readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { EXIT_CODES } from '../../clients/reelay-client/src/cli/outcome.ts';
+import { EXIT_CODES } from '../../clients/reelay-client/src/cli/run.ts';
 import { type Origin, startOrigin } from '../origin/server.ts';
 import { bundleProgram } from '../support/bundle-program.ts';
 import { descendantsOf } from '../support/processes.ts';

@@ -100,11 +100,8 @@ export function createClient({ instance, accessKey, fetch = globalThis.fetch }: 
           if (cause instanceof ReelayError) throw cause;
           const isTooLong = cause instanceof RangeError;
           if (!isTooLong && !(cause instanceof SyntaxError)) throw connectionFailure(cause, base, either);
-          throw new ReelayError(
-            'unexpected-response',
-            { message: `${base} sent ${isTooLong ? 'too much' : 'no'} JSON` },
-            { cause },
-          );
+          const message = `${base} sent ${isTooLong ? 'too much' : 'no'} JSON`;
+          throw new ReelayError('unexpected-response', { message }, { cause });
         });
       },
       { ...retry, signal },
@@ -120,36 +117,26 @@ export function createClient({ instance, accessKey, fetch = globalThis.fetch }: 
       return JSON.parse(await readText(response, MAX_JSON_BYTES)) as T;
     });
 
-  const getPath = (link: string, selection: Selection) =>
-    `/api/Get?${new URLSearchParams({ url: link, ...selection })}`;
-
   return {
     instance: base,
     hasAccessKey: accessKey !== undefined,
     send,
     getAppInfo: (options = {}) => getJson('/api/App', options),
     resolve: (link, { maxEntryWaitSeconds: wait, ...options } = {}) =>
-      getJson(
-        `/api/Fetch/GetResource?${new URLSearchParams({ url: link })}`,
-        options,
-        wait === undefined ? {} : { prefer: `wait=${wait}` },
-      ),
-    getDetails: (link, options = {}) => getJson(`/api/Fetch/GetDetails?${new URLSearchParams({ url: link })}`, options),
-    getPlayback: (link, options = {}) =>
-      getJson(`/api/Fetch/GetPlayback?${new URLSearchParams({ url: link })}`, options),
+      getJson(pathOf('Fetch/GetResource', link), options, wait === undefined ? {} : { prefer: `wait=${wait}` }),
+    getDetails: (link, options = {}) => getJson(pathOf('Fetch/GetDetails', link), options),
+    getPlayback: (link, options = {}) => getJson(pathOf('Fetch/GetPlayback', link), options),
     getFeed: (link, format, options = {}) =>
-      request(`/api/Feed?${new URLSearchParams({ url: link, format })}`, options, {}, (response) =>
-        readText(response, MAX_JSON_BYTES),
-      ),
+      request(pathOf('Feed', link, { format }), options, {}, (response) => readText(response, MAX_JSON_BYTES)),
     locate: (link, selection = {}, options = {}) =>
-      request(getPath(link, selection), options, { redirect: 'manual' }, async (response) => {
+      request(pathOf('Get', link, selection), options, { redirect: 'manual' }, async (response) => {
         const location = response.headers.get('location');
         await response.body?.cancel();
         if (location === null)
           throw new ReelayError('unexpected-response', { message: `${base} did not name a stream` });
         return location.startsWith('/') ? absolute(location) : new URL(location, base).href;
       }),
-    getUrl: (link, selection = {}) => base + getPath(link, selection),
+    getUrl: (link, selection = {}) => base + pathOf('Get', link, selection),
     streamUrl({ key, convertTo }, parameters = {}) {
       const query = new URLSearchParams({ ...(convertTo && { format: convertTo }), ...parameters });
       const path = `${base}/api/Stream/Media/${encodeURIComponent(key ?? '')}`;
@@ -157,6 +144,9 @@ export function createClient({ instance, accessKey, fetch = globalThis.fetch }: 
     },
   };
 }
+
+const pathOf = (operation: string, link: string, parameters: Selection | { readonly format: string } = {}): string =>
+  `/api/${operation}?${new URLSearchParams({ url: link, ...parameters })}`;
 
 function baseOf(instance: string): string {
   const url = new URL(instance);
@@ -173,3 +163,45 @@ function connectionFailure(cause: unknown, base: string, signal: AbortSignal | n
   const reason = isTimeout ? ' in time' : typeof code === 'string' ? ` (${code})` : '';
   return new ReelayError('unreachable', { message: `${base} does not respond${reason}` }, { cause });
 }
+
+export interface ResolveListOptions extends Omit<ResolveOptions, 'maxEntryWaitSeconds'> {
+  /** Called with what is there after each response. */
+  readonly onUpdate?: ((list: ResolvedList) => void) | undefined;
+}
+
+/** A link of which every entry is resolved that can be. */
+export interface ResolvedList extends ResourceInformation {
+  /** Entries without renditions; zero: the list is complete. */
+  readonly pendingEntries: number;
+}
+
+/** Short at first, so that entries appear soon; later requests wait for the deadline of the instance. */
+const ENTRY_WAITS_SECONDS = [3, 6, 12];
+/** A list of the greatest length takes fewer, at a few entries a second. */
+const MAX_REQUESTS = 40;
+
+/**
+ * Resolves a link until every entry has renditions. An instance answers what it has resolved by its deadline, and continues with
+ * the rest when it is asked again. An entry that is still without renditions after a whole deadline stays so: resolved by its own
+ * `requestedUrl`, it says why.
+ */
+export async function resolveList(
+  client: Pick<Client, 'resolve'>,
+  link: string,
+  { onUpdate, ...options }: ResolveListOptions = {},
+): Promise<ResolvedList> {
+  let pendingBefore = Number.POSITIVE_INFINITY;
+  for (let number = 0; ; number++) {
+    const maxEntryWaitSeconds = ENTRY_WAITS_SECONDS[number];
+    const resource = await client.resolve(link, { ...options, maxEntryWaitSeconds });
+    const pendingEntries = (resource.mediaItems ?? []).filter((item) => !hasRenditions(item)).length;
+    const list = { ...resource, pendingEntries };
+    onUpdate?.(list);
+    const isStuck = maxEntryWaitSeconds === undefined && pendingEntries >= pendingBefore;
+    if (pendingEntries === 0 || isStuck || number + 1 >= MAX_REQUESTS) return list;
+    pendingBefore = pendingEntries;
+  }
+}
+
+/** Whether an entry of a list is resolved. */
+const hasRenditions = ({ video, audio }: MediaInformation): boolean => Boolean(video ?? audio);

@@ -59,9 +59,9 @@ export class ReelayError extends Error implements FailureFacts {
   }
 }
 
-/** Longer waits are cut: a response may name any number, and a premiere may be announced weeks before. */
+/** Upper limit of `Retry-After`, which may be any number: a premiere may be announced weeks before. */
 const MAX_RETRY_AFTER_SECONDS = 30 * 86_400;
-/** More of a body is not read: what responds may be anything. */
+/** Limit for the body of an error response, which any server may have sent. */
 const MAX_PROBLEM_BYTES = 65_536;
 
 /** The failure that a response with an error status describes (RFC 9457). Reads its body. */

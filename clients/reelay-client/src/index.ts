@@ -9,12 +9,14 @@ export {
   type MediaRendition,
   type Playback,
   type PlaybackTrack,
+  type ResolvedList,
+  type ResolveListOptions,
   type ResolveOptions,
   type ResourceInformation,
+  resolveList,
   type Selection,
   type StreamParameters,
   type StreamReference,
 } from './client.ts';
 export { type FailureCode, type FailureFacts, type LocalFailure, ReelayError } from './failure.ts';
-export { type ResolvedList, type ResolveListOptions, resolveList } from './list.ts';
 export { type RetryOptions, type Waiting, withRetries } from './retry.ts';

@@ -8,9 +8,9 @@ export interface Waiting {
 
 export interface RetryOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Temporary failures are waited out for so long in all, by `Retry-After` where the instance sends it. @default 0: not at all */
+  /** Total time to wait for temporary failures to pass, by `Retry-After` where the instance sends it. @default 0: no retries */
   readonly maxWaitSeconds?: number | undefined;
-  /** Those of the site of a link (502), which another link may not have. @default maxWaitSeconds */
+  /** The same for failures of the site of a link (502), which other links may not have. @default maxWaitSeconds */
   readonly maxSiteWaitSeconds?: number | undefined;
   /** Called before each wait. */
   readonly onWaiting?: ((waiting: Waiting) => void) | undefined;
@@ -50,7 +50,7 @@ export function createRetries(options: RetryOptions): Retries {
   };
 }
 
-/** Repeats an action while it fails for a time. @throws what it threw last */
+/** Repeats an action after temporary failures. @throws what it threw last */
 export async function withRetries<T>(act: () => Promise<T>, options: RetryOptions = {}): Promise<T> {
   const retries = createRetries(options);
   for (;;) {

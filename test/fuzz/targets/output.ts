@@ -1,5 +1,5 @@
 import { localHeader } from '@reelay/seekable-media/zip';
-import { libraryName } from '../../../clients/reelay-client/src/folder/library-names.ts';
+import { libraryName } from '../../../clients/reelay-client/src/folder/library.ts';
 import { contentDisposition, fileName } from '../../../core/http/file-name.ts';
 import { describeError } from '../../../core/log/log.ts';
 import { feedItems, toFeed } from '../../../lambdas/api/feed/feed.ts';

@@ -1,4 +1,4 @@
-import { run } from './run.ts';
+import { runCommandLine } from './run.ts';
 
 /** Runs the command line as this process. */
 export async function runProgram(version: string): Promise<void> {
@@ -8,7 +8,7 @@ export async function runProgram(version: string): Promise<void> {
   const { stdout, stderr, env: environment } = process;
   // A reader that ends early is reported by the write that fails.
   stdout.on('error', () => undefined);
-  process.exitCode = await run(process.argv.slice(2), {
+  process.exitCode = await runCommandLine(process.argv.slice(2), {
     stdout,
     stderr,
     environment,

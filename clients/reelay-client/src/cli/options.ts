@@ -103,10 +103,11 @@ export function parseCommand(
   if (values.version) return { name: 'version' };
   const [link, another] = positionals;
   if (link === undefined) throw new UsageError('The URL is missing');
-  if (another !== undefined) throw new UsageError(`One URL at a time: ${another} is a second one`);
+  if (another !== undefined) throw new UsageError(`Expected one URL, also got ${another}`);
   if (!/^https?:\/\/[^/]/i.test(link)) throw new UsageError(`${link} is not an http or https URL`);
   const instance = values.instance ?? (environment.REELAY_INSTANCE || 'http://127.0.0.1:8080');
-  if (!/^https?:$/.test(protocolOf(instance))) throw new UsageError(`${instance} is not the URL of an instance`);
+  if (!/^https?:$/.test(URL.canParse(instance) ? new URL(instance).protocol : ''))
+    throw new UsageError(`${instance} is not the URL of an instance`);
   const isFolder = values.output !== undefined && values.output !== '-' && !values.url && values.format !== 'zip';
   for (const name of ['delete', 'strm', 'every'] as const)
     if (values[name] && !isFolder)
@@ -114,10 +115,7 @@ export function parseCommand(
   const everyMinutes = values.every === undefined ? undefined : Number(values.every);
   if (everyMinutes !== undefined && !(everyMinutes > 0 && everyMinutes <= MAX_EVERY_MINUTES))
     throw new UsageError(`--every ${values.every} is not a number of minutes up to ${MAX_EVERY_MINUTES}`);
-  const chosen = Object.keys(SELECTION).flatMap((name) => {
-    const value = values[name as keyof typeof SELECTION];
-    return value === undefined ? [] : [[name, value]];
-  });
+  const chosen = Object.entries(values).filter(([name]) => name in SELECTION);
   return {
     name: 'download',
     options: {
@@ -148,5 +146,3 @@ function parse(args: readonly string[]) {
     throw new UsageError((error as Error).message);
   }
 }
-
-const protocolOf = (url: string): string => (URL.canParse(url) ? new URL(url).protocol : '');

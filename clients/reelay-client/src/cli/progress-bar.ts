@@ -17,20 +17,17 @@ export function progressLine(
   const share = size ? Math.min(receivedBytes / size, 1) : undefined;
   const filled = Math.floor((share ?? 0) * BAR_CHARACTERS);
   const parts = [
-    ...(share === undefined
-      ? []
-      : [
-          `[${'#'.repeat(filled)}${'-'.repeat(BAR_CHARACTERS - filled)}]`,
-          // Rounded down: 100 % is the end.
-          `${String(Math.floor(share * 100)).padStart(3)} %`,
-        ]),
+    share !== undefined && `[${'#'.repeat(filled).padEnd(BAR_CHARACTERS, '-')}]`,
+    // Rounded down: 100 % is the end.
+    share !== undefined && `${String(Math.floor(share * 100)).padStart(3)} %`,
     `${formatBytes(receivedBytes)}${size ? ` of ${totalBytes === undefined ? 'about ' : ''}${formatBytes(size)}` : ''}`,
-    ...(bytesPerSecond ? [`${formatBytes(bytesPerSecond)}/s`] : []),
-    ...(bytesPerSecond && size && size > receivedBytes
-      ? [formatDuration((size - receivedBytes) / bytesPerSecond)]
-      : []),
+    bytesPerSecond && `${formatBytes(bytesPerSecond)}/s`,
+    bytesPerSecond && size && size > receivedBytes && formatDuration((size - receivedBytes) / bytesPerSecond),
   ];
-  return parts.join('  ').slice(0, Math.max(columns - 1, 0));
+  return parts
+    .filter(Boolean)
+    .join('  ')
+    .slice(0, Math.max(columns - 1, 0));
 }
 
 /** Three digits: `12.5 MB`. */

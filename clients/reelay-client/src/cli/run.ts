@@ -1,11 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { type DownloadProgress, download, pipe, requireWritable } from '../files/index.ts';
-import { createClient, ReelayError, type Waiting } from '../index.ts';
+import { hasFolderState, type SyncedEntry, type SyncOptions, syncList } from '../folder/index.ts';
+import { type Client, createClient, ReelayError, type Waiting } from '../index.ts';
 import { type DownloadCommand, parseCommand, USAGE, UsageError } from './options.ts';
-import { EXIT_CODES, exitCodeOf, reasonOf } from './outcome.ts';
 import { createProgressBar, formatBytes } from './progress-bar.ts';
-import { isListFolder, reportSync } from './run-sync.ts';
 
 /** Where the program reads and writes. */
 interface Terminal {
@@ -17,23 +16,20 @@ interface Terminal {
   readonly signal: AbortSignal;
 }
 
-/** Maintenance, and starts of hosts on demand, take less. */
+/** Maintenance of an instance, and the start of its stream host, take less. */
 const MAX_WAIT_SECONDS = 180;
 
 /** Runs the command line. @returns the exit code */
-export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<number> {
   const say = (text: string) => void terminal.stderr.write(`${text}\n`);
   let progress: DownloadProgress | undefined;
   try {
     const command = parseCommand(args, terminal.environment);
-    if (command.name === 'help') terminal.stdout.write(USAGE);
-    else if (command.name === 'version') terminal.stdout.write(`${terminal.version}\n`);
-    else {
-      const onProgress = (latest?: DownloadProgress) => {
+    if (command.name === 'download')
+      return await fetchLink(command.options, terminal, (latest) => {
         progress = latest;
-      };
-      return await fetchLink(command.options, terminal, onProgress);
-    }
+      });
+    terminal.stdout.write(command.name === 'help' ? USAGE : `${terminal.version}\n`);
     return EXIT_CODES.done;
   } catch (error) {
     if (terminal.signal.aborted) {
@@ -135,7 +131,7 @@ async function fetchLink(
 const isRefused = ({ code, cause }: ReelayError): boolean =>
   code === 'unreachable' && /ECONNREFUSED/.test(String(Object(Object(cause).cause).code));
 
-/** What is left behind. */
+/** Whether an interrupted download can be continued, and where its bytes are. */
 function interruption(progress: DownloadProgress | undefined): string {
   if (!progress) return 'Interrupted.';
   if (progress.file === '-') return 'Interrupted. The output is incomplete.';
@@ -152,3 +148,84 @@ function hintFor(error: unknown): string {
   if (error.code === 'unreachable') return '; npm start starts one, --instance or REELAY_INSTANCE names another';
   return '';
 }
+
+interface SyncOutput {
+  readonly stdout: { write(text: string): unknown };
+  readonly stderr: { write(text: string): unknown };
+  /** Says nothing but what has failed. */
+  readonly isQuiet: boolean;
+  /** Removes the progress of an entry that has ended. */
+  clear(): void;
+}
+
+/** Whether the output is the folder of a list, whatever the link is: by what a run before has left there, or by its name. */
+const isListFolder = async (output: string): Promise<boolean> =>
+  /[/\\]$/.test(output) || (await hasFolderState(output));
+
+/** Keeps a folder in step with a list, with a line for each entry that is fetched or fails. @returns the exit code */
+export async function reportSync(client: Client, options: SyncOptions, output: SyncOutput): Promise<number> {
+  const { stdout, stderr, isQuiet, clear } = output;
+  const say = (text: string, isNeeded = false) => {
+    if (isNeeded || !isQuiet) stderr.write(`${printable(text)}\n`);
+  };
+  const onEntry = ({ number, count, title, outcome }: SyncedEntry) => {
+    if (!outcome) return;
+    clear();
+    const place = `[${String(number).padStart(String(count).length)}/${count}] ${title}`;
+    if ('failure' in outcome) return say(`${place}: ${reasonOf(outcome.failure)}`, true);
+    const { file, bytes, resumedBytes } = outcome.download;
+    say(`${place}: ${formatBytes(bytes)}${resumedBytes > 0 ? `, ${formatBytes(resumedBytes)} received earlier` : ''}`);
+    stdout.write(`${file}\n`);
+  };
+  const { entries, deletedFiles, isIncomplete, isRebuilt } = await syncList(client, { ...options, onEntry });
+  const failures = entries.flatMap(({ outcome }) => (outcome && 'failure' in outcome ? [outcome.failure] : []));
+  const fetched = entries.filter(({ outcome }) => outcome && 'download' in outcome).length;
+  if (isRebuilt) say('The state of the folder was damaged; it was rebuilt from the files that are there.', true);
+  if (options.deletes && isIncomplete)
+    say('Nothing was deleted: the list has entries that are unavailable, or more than the instance reads.', true);
+  for (const file of deletedFiles) say(`Deleted ${file}`);
+  const there = entries.length - fetched - failures.length;
+  say(`${fetched} fetched, ${there} there already, ${failures.length} failed`);
+  // What may succeed later counts: the same command is worth another attempt.
+  return Math.max(EXIT_CODES.done, ...failures.map(exitCodeOf));
+}
+
+/** Exit codes of the program. */
+export const EXIT_CODES = { done: 0, failed: 1, usage: 2, refused: 3, temporary: 4, interrupted: 130 } as const;
+
+/** Failures of this machine, not of the instance or the source. */
+const LOCAL_CODES = ['not-writable', 'file-exists', 'folder-in-use'];
+
+/** The exit code of what ends the program. */
+function exitCodeOf(error: unknown): number {
+  if (!(error instanceof ReelayError) || LOCAL_CODES.includes(error.code)) return EXIT_CODES.failed;
+  return error.isTemporary ? EXIT_CODES.temporary : EXIT_CODES.refused;
+}
+
+/** Without control characters: an instance may send any text. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they must not reach the terminal
+const printable = (text: string): string => text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, ' ');
+
+/** Explanations of failures for which the instance sends no `detail`. */
+const WORDS: Readonly<Record<string, string>> = {
+  'bad-url': 'the link is not valid',
+  'unknown-host': 'the site of the link was not found: check its spelling',
+  'private-address': 'the instance opens public links alone',
+  'no-media': 'the page has no video or audio: use the link of the item itself',
+  'not-found': 'nothing was found at the link',
+  'not-started': 'it has not started yet',
+  ended: 'the broadcast has ended, and there is no recording',
+  gone: 'the site has removed it',
+  refused: 'the site refuses it: it may be private, paid, or for people who are signed in',
+  drm: 'it is protected',
+  'rate-limited': 'the site limits the instance: try again later',
+  'site-error': 'the site answered with an error: try again in a moment',
+  'site-timeout': 'the site took too long: try again in a moment',
+  'site-changed': 'the site has changed, and the instance cannot read it now',
+};
+
+/** The reason of a failure, as a part of a sentence. */
+export const reasonOf = (error: Error): string => {
+  const words = error instanceof ReelayError && !error.detail ? WORDS[error.code] : undefined;
+  return words ?? printable(error.message).replace(/\.$/, '');
+};

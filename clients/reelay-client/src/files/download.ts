@@ -3,15 +3,15 @@ import type { Client } from '../client.ts';
 import { ReelayError } from '../failure.ts';
 import { createRetries, type RetryOptions } from '../retry.ts';
 import { safeFileName } from './file-name.ts';
-import { createPipe, openPartialFile, type Sink, sizeOf } from './partial-file.ts';
-import { copyBody, describeStream, openRest } from './receive.ts';
+import { openPartialFile, sizeOf } from './partial-file.ts';
+import { copyBody, describeStream, type Entity, openRest, type Sink } from './receive.ts';
 
 interface ReceiveOptions extends RetryOptions {
   /** Called when bytes are written. */
   readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
-  /** A connection without a byte for so long counts as lost. @default 60,000 */
+  /** A connection that sends no byte for this time counts as lost. @default 60,000 */
   readonly stallTimeoutMs?: number | undefined;
-  /** Temporary failures are waited out for so long without progress. @default 300 */
+  /** Longest time of retries without progress. @default 300 */
   readonly maxWaitSeconds?: number | undefined;
 }
 
@@ -54,7 +54,7 @@ export interface Download {
 
 const STALL_TIMEOUT_MS = 60_000;
 const MAX_WAIT_SECONDS = 300;
-/** How often a file may change at its source while it is received. */
+/** How many times a file may change at its source while it is received. */
 const MAX_CHANGES = 3;
 
 /**
@@ -69,8 +69,8 @@ export async function download(
   url: string,
   { file, folder = '.', chooseFile, overwrites, ...options }: DownloadOptions = {},
 ): Promise<Download> {
-  const attempts = createAttempts(options);
-  const there = await attempts.run((signal) => describeStream(client, url, signal));
+  const attempt = createAttempt(options);
+  const there = await attempt((signal) => describeStream(client, url, signal));
   const name = safeFileName(there.fileName ?? 'download');
   const path = file ?? (await chooseFile?.({ name, totalBytes: there.totalBytes })) ?? join(folder, name);
   const size = overwrites ? undefined : await sizeOf(path);
@@ -83,7 +83,7 @@ export async function download(
     const isWhole = partial.entity && partial.entity.etag === there.etag && partial.receivedBytes === there.totalBytes;
     const resumedBytes = isWhole
       ? partial.receivedBytes
-      : await receive(client, url, { target: partial, file: path, attempts, onProgress: options.onProgress });
+      : await receive(client, url, { target: partial, file: path, attempt, onProgress: options.onProgress });
     await partial.finish();
     return { file: path, bytes: partial.receivedBytes, resumedBytes };
   } finally {
@@ -104,57 +104,86 @@ export async function pipe(
   options: ReceiveOptions = {},
 ): Promise<number> {
   const target = createPipe(write);
-  await receive(client, url, { target, file: '-', attempts: createAttempts(options), onProgress: options.onProgress });
+  await receive(client, url, { target, file: '-', attempt: createAttempt(options), onProgress: options.onProgress });
   return target.receivedBytes;
 }
 
-interface Attempts {
-  /** Retries after temporary failures. @param target not retried once it has bytes of a response that cannot be resumed */
-  run<T>(act: (signal: AbortSignal, onBytes: () => void) => Promise<T>, target?: Sink): Promise<T>;
-  /** An attempt has made progress. */
-  reset(): void;
-}
-
-function createAttempts({ stallTimeoutMs = STALL_TIMEOUT_MS, ...retry }: ReceiveOptions): Attempts {
-  const retries = createRetries({ maxWaitSeconds: MAX_WAIT_SECONDS, ...retry });
+/** Takes bytes and keeps none: it cannot start over once it has some. */
+function createPipe(write: (bytes: Uint8Array) => Promise<void>): Sink {
+  let entity: Entity | undefined;
+  let receivedBytes = 0;
   return {
-    reset: retries.reset,
-    async run(act, target) {
-      for (;;) {
-        try {
-          return await withStallTimeout(stallTimeoutMs, retry.signal, act);
-        } catch (error) {
-          retry.signal?.throwIfAborted();
-          if (target?.entity?.canResume === false && target.receivedBytes > 0) throw error;
-          await retries.next(error);
-        }
-      }
+    get entity() {
+      return entity;
+    },
+    get receivedBytes() {
+      return receivedBytes;
+    },
+    async startOver(next) {
+      if (receivedBytes > 0)
+        throw new ReelayError('not-writable', {
+          message: 'The file has changed, and a part of it is in the pipe already',
+        });
+      entity = next;
+    },
+    async append(bytes) {
+      await write(bytes);
+      receivedBytes += bytes.length;
     },
   };
 }
 
-interface Receiving extends Pick<ReceiveOptions, 'onProgress'> {
+/**
+ * Makes attempts until one succeeds: after temporary failures, and when no byte arrives for `stallTimeoutMs`.
+ * @param target not retried once it has bytes of a response that cannot be resumed
+ */
+type Attempt = <T>(act: (signal: AbortSignal, onBytes: () => void) => Promise<T>, target?: Sink) => Promise<T>;
+
+function createAttempt({ stallTimeoutMs = STALL_TIMEOUT_MS, ...retry }: ReceiveOptions): Attempt {
+  const retries = createRetries({ maxWaitSeconds: MAX_WAIT_SECONDS, ...retry });
+  return async (act, target) => {
+    for (;;) {
+      const stalled = new AbortController();
+      const timer = setTimeout(() => stalled.abort(new DOMException('Stalled', 'TimeoutError')), stallTimeoutMs);
+      const signals = [stalled.signal, ...(retry.signal ? [retry.signal] : [])];
+      const onBytes = () => {
+        timer.refresh();
+        retries.reset();
+      };
+      try {
+        return await act(AbortSignal.any(signals), onBytes);
+      } catch (error) {
+        retry.signal?.throwIfAborted();
+        if (target?.entity?.canResume === false && target.receivedBytes > 0) throw error;
+        await retries.next(error);
+      } finally {
+        clearTimeout(timer);
+      }
+    }
+  };
+}
+
+interface ReceiveTarget extends Pick<ReceiveOptions, 'onProgress'> {
   readonly target: Sink;
   /** Name of the file in progress reports. */
   readonly file: string;
-  readonly attempts: Attempts;
+  readonly attempt: Attempt;
 }
 
 /** Receives what the target lacks. @returns the bytes that it had before */
 async function receive(
   client: Pick<Client, 'send'>,
   url: string,
-  { target, file, attempts, onProgress }: Receiving,
+  { target, file, attempt, onProgress }: ReceiveTarget,
 ): Promise<number> {
   let resumedBytes: number | undefined;
   for (let changes = 0; changes <= MAX_CHANGES; changes += 1) {
-    const isReceived = await attempts.run(async (signal, onBytes) => {
+    const isReceived = await attempt(async (signal, onBytes) => {
       const response = await openRest(client, url, target, signal);
       resumedBytes ??= target.receivedBytes;
       if (!response) return false;
       await copyBody(response.body, target, () => {
         onBytes();
-        attempts.reset();
         const { receivedBytes, entity: { totalBytes, estimatedBytes, canResume = false } = {} } = target;
         onProgress?.({ file, receivedBytes, resumedBytes: resumedBytes ?? 0, totalBytes, estimatedBytes, canResume });
       });
@@ -163,19 +192,4 @@ async function receive(
     if (isReceived) return resumedBytes ?? 0;
   }
   throw new ReelayError('interrupted', { message: 'The file keeps changing' });
-}
-
-/** Aborts what it does when no byte arrives for a time. */
-async function withStallTimeout<T>(
-  timeoutMs: number,
-  signal: AbortSignal | undefined,
-  act: (signal: AbortSignal, onBytes: () => void) => Promise<T>,
-): Promise<T> {
-  const stalled = new AbortController();
-  const timer = setTimeout(() => stalled.abort(new DOMException('Stalled', 'TimeoutError')), timeoutMs);
-  try {
-    return await act(signal ? AbortSignal.any([signal, stalled.signal]) : stalled.signal, () => void timer.refresh());
-  } finally {
-    clearTimeout(timer);
-  }
 }

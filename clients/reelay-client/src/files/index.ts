@@ -7,5 +7,4 @@ export {
   type SuggestedFile,
 } from './download.ts';
 export { cutText, safeFileName } from './file-name.ts';
-export { sizeOf } from './partial-file.ts';
-export { requireWritable } from './require-writable.ts';
+export { requireWritable, sizeOf } from './partial-file.ts';

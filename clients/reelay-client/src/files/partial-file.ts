@@ -1,17 +1,6 @@
-import { type FileHandle, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import type { Entity } from '../entity.ts';
+import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { ReelayError } from '../failure.ts';
-import { requireWritable } from './require-writable.ts';
-
-/** What is being received, and what has it so far. */
-export interface Sink {
-  /** Absent: nothing was received yet, or it is not known of what. */
-  readonly entity: Entity | undefined;
-  readonly receivedBytes: number;
-  /** Removes what is there, for another entity. */
-  startOver(entity: Entity): Promise<void>;
-  append(bytes: Uint8Array): Promise<void>;
-}
+import type { Entity, Sink } from './receive.ts';
 
 /**
  * A file that is being received: `FILE.part`, and `FILE.part.json` with the entity that its bytes belong to. Both stay when the
@@ -29,7 +18,7 @@ export async function openPartialFile(path: string): Promise<PartialFile> {
   const description = `${path}.part.json`;
   const act = <T>(work: Promise<T>): Promise<T> => requireWritable(part, work);
 
-  const handle: FileHandle = await act(open(part, 'a'));
+  const handle = await act(open(part, 'a'));
   let entity = await readEntity(description);
   let receivedBytes = (await act(handle.stat())).size;
 
@@ -50,7 +39,7 @@ export async function openPartialFile(path: string): Promise<PartialFile> {
     },
     async append(bytes) {
       if ((await act(handle.stat())).size !== receivedBytes) {
-        // Nobody knows which bytes are there now: the next download starts over.
+        // It is unknown which bytes are there now: the next download starts over.
         await act(rm(description, { force: true }));
         throw new ReelayError('not-writable', { message: `Another process writes to ${part}` });
       }
@@ -72,31 +61,6 @@ export async function openPartialFile(path: string): Promise<PartialFile> {
   };
 }
 
-/** What takes bytes and keeps none: it cannot start over once it has some. */
-export function createPipe(write: (bytes: Uint8Array) => Promise<void>): Sink {
-  let entity: Entity | undefined;
-  let receivedBytes = 0;
-  return {
-    get entity() {
-      return entity;
-    },
-    get receivedBytes() {
-      return receivedBytes;
-    },
-    async startOver(next) {
-      if (receivedBytes > 0)
-        throw new ReelayError('not-writable', {
-          message: 'The file has changed, and a part of it is in the pipe already',
-        });
-      entity = next;
-    },
-    async append(bytes) {
-      await write(bytes);
-      receivedBytes += bytes.length;
-    },
-  };
-}
-
 /** Bytes; undefined without such a file. */
 export const sizeOf = async (path: string): Promise<number | undefined> =>
   (await stat(path).catch(() => undefined))?.size;
@@ -112,3 +76,18 @@ async function readEntity(description: string): Promise<Entity | undefined> {
     return undefined;
   }
 }
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: 'no space is left',
+  EPIPE: 'the reader has ended',
+  EEXIST: 'it is not a folder',
+  ENOTDIR: 'it is not a folder',
+};
+
+/** Names errors of the file system by what a user can do. @param path what is written @throws ReelayError `not-writable` */
+export const requireWritable = <T>(path: string, work: Promise<T>): Promise<T> =>
+  work.catch((cause: NodeJS.ErrnoException) => {
+    if (cause instanceof ReelayError) throw cause;
+    const reason = REASONS[cause.code ?? ''] ?? cause.code ?? cause.message;
+    throw new ReelayError('not-writable', { message: `${path} cannot be written: ${reason}` }, { cause });
+  });

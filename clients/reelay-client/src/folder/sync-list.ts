@@ -4,10 +4,8 @@ import type { Client, MediaInformation, Selection } from '../client.ts';
 import { ReelayError } from '../failure.ts';
 import { type Download, type DownloadProgress, download, requireWritable, sizeOf } from '../files/index.ts';
 import type { RetryOptions } from '../retry.ts';
-import { lockFolder } from './folder-lock.ts';
-import { type FolderFile, type FolderState, openFolderState } from './folder-state.ts';
-import { isDue, isFinal, removeItem, writeItem, writeLink } from './library.ts';
-import { libraryName, titleOf } from './library-names.ts';
+import { type FolderFile, type FolderState, lockFolder, openFolderState } from './folder-state.ts';
+import { isDue, isFinal, libraryName, removeItem, titleOf, writeItem, writeLink } from './library.ts';
 
 export interface SyncOptions extends RetryOptions {
   readonly link: string;
@@ -23,28 +21,28 @@ export interface SyncOptions extends RetryOptions {
   readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
 }
 
-/** What has become of an entry. */
+/** The result of one entry. */
 export interface SyncedEntry {
   /** Place in the list, from 1, of so many. */
   readonly number: number;
   readonly count: number;
   readonly title: string;
-  /** Absent: it was there already. */
+  /** Absent: the file was there already. */
   readonly outcome?: { readonly download: Download } | { readonly failure: ReelayError };
 }
 
 interface SyncSummary {
   readonly entries: readonly SyncedEntry[];
   readonly deletedFiles: readonly string[];
-  /** The list may have more than is known of it: nothing was deleted. */
+  /** The instance may not have listed every entry, so nothing was deleted. */
   readonly isIncomplete: boolean;
   /** The state of the folder was damaged. */
   readonly isRebuilt: boolean;
 }
 
-/** In the state of a folder, what a library has of an entry: other options change its link. */
+/** The `selection` of a library entry in the state of a folder. Other options change its link, but not its files. */
 const LIBRARY = 'strm';
-/** An entry whose site fails for longer is left to the next run. */
+/** Retries of an entry whose site fails; the next run tries it again. */
 const MAX_SITE_WAIT_SECONDS = 15;
 
 /**
@@ -64,7 +62,7 @@ export async function syncList(client: Client, options: SyncOptions): Promise<Sy
     const query = new URLSearchParams(selection).toString();
     const places = new Map(items.map(({ requestedUrl }, index) => [requestedUrl ?? link, index + 1]));
     const digits = Math.max(2, String(items.length).length);
-    // So that files sort in the order of the list. What a feed has before them later would not.
+    // Numbers sort files in the order of the list. Not where entries were added before existing files: those keep their numbers.
     const isNumbered =
       items.length > 1 &&
       state.files.every(({ list, url, file }) => {
@@ -75,7 +73,7 @@ export async function syncList(client: Client, options: SyncOptions): Promise<Sy
     const urlOf = ({ requestedUrl }: MediaInformation): string => {
       const url = requestedUrl ?? link;
       if (url === link && items.length > 1)
-        throw new ReelayError('no-link', { message: 'It has no link of its own; --format zip has it' });
+        throw new ReelayError('no-link', { message: 'Entry has no link of its own; use --format zip' });
       return url;
     };
     const locate = async (url: string) => {
@@ -149,7 +147,7 @@ export async function syncList(client: Client, options: SyncOptions): Promise<Sy
   }
 }
 
-/** Entries as they are listed: each is resolved when it is its turn. */
+/** The entries of a list, mostly unresolved: each is resolved when it is fetched. */
 async function readList(client: Client, link: string, retry: RetryOptions) {
   let playlist = '';
   const { mediaItems } = await client.resolve(link, {
@@ -159,11 +157,11 @@ async function readList(client: Client, link: string, retry: RetryOptions) {
       playlist = headers.get('x-playlist') ?? '';
     },
   });
-  // Entries beyond the limit of the instance, or that are unavailable for now, are in the list all the same.
+  // The list also has the entries beyond the limit of the instance, and those that are unavailable for now.
   return { items: mediaItems ?? [], isIncomplete: /\b(?:cut|unavailable)\b/.test(playlist) };
 }
 
-/** What admits each link of a list to a private instance without its key. */
+/** The signature of each entry's link, which works at a private instance without its key. */
 async function readAccess(client: Client, link: string, retry: RetryOptions): Promise<ReadonlyMap<string, string>> {
   const lines = (await client.getFeed(link, 'm3u8', retry)).split('\n').filter((line) => /^[^#\s]/.test(line));
   const queries = lines.map((line) => new URL(line, client.instance).searchParams);
