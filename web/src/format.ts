@@ -1,20 +1,5 @@
 /** Numbers formatted for one locale. */
-export interface Format {
-  /** `12.3 MB`: powers of a thousand. */
-  bytes(bytes: number): string;
-  /** `2 min, 5 sec`: the two largest units. Seconds. */
-  duration(seconds: number): string;
-  /** `1:02:03`. Seconds. */
-  clock(seconds: number): string;
-  /** `42%` of a share between 0 and 1. */
-  percent(share: number): string;
-  /** `Nov 22, 2026` of an ISO 8601 date; other text unchanged. */
-  date(isoDate: string): string;
-  /** `5 minutes ago`. Epoch milliseconds. */
-  ago(at: number, now: number): string;
-  /** `in 3 hours`. Seconds. */
-  until(seconds: number): string;
-}
+export type Format = ReturnType<typeof createFormat>;
 
 const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
 const SPANS = [
@@ -23,7 +8,7 @@ const SPANS = [
   ['minute', 60],
 ] as const;
 
-export function createFormat(locale: string): Format {
+export function createFormat(locale: string) {
   const unit = (name: string, digits: number) =>
     new Intl.NumberFormat(locale, {
       style: 'unit',
@@ -39,38 +24,45 @@ export function createFormat(locale: string): Format {
   const list = new Intl.ListFormat(locale, { type: 'unit', style: 'short' });
 
   return {
-    bytes(value) {
+    /** `12.3 MB`: powers of a thousand. */
+    bytes(value: number): string {
       // A value that would round to 1000 uses the next unit.
       const thousands = value < 1000 ? 0 : Math.floor(Math.log10(value + value / 2000) / 3);
       const power = Math.min(thousands, BYTE_UNITS.length - 1);
       const amount = value / 1000 ** power;
       return unit(BYTE_UNITS[power] ?? 'byte', power === 0 || amount >= 99.95 ? 0 : 1).format(amount);
     },
-    duration(seconds) {
+    /** `2 min, 5 sec`: the two largest units. */
+    duration(seconds: number): string {
       const parts = split(seconds);
       const first = parts.findIndex(([, amount]) => amount > 0);
       const shown = first < 0 ? parts.slice(-1) : parts.slice(first, first + 2).filter(([, amount]) => amount > 0);
       return list.format(shown.map(([name, amount]) => unit(name, 0).format(amount)));
     },
-    clock(seconds) {
+    /** `1:02:03`. */
+    clock(seconds: number): string {
       const whole = Math.floor(seconds);
       const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
       const end = padded.format(rest);
       return hours > 0 ? `${plain.format(hours)}:${padded.format(minutes)}:${end}` : `${plain.format(minutes)}:${end}`;
     },
-    percent: (share) => percent.format(share),
-    date(isoDate) {
+    /** `42%` of a share between 0 and 1. */
+    percent: (share: number): string => percent.format(share),
+    /** `Nov 22, 2026` of an ISO 8601 date; other text unchanged. */
+    date(isoDate: string): string {
       const at = Date.parse(isoDate);
       if (Number.isNaN(at)) return isoDate;
       // A date alone is midnight UTC.
       return new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' }).format(at);
     },
-    ago(at, now) {
+    /** `5 minutes ago`. @param at epoch milliseconds, like `now` */
+    ago(at: number, now: number): string {
       const seconds = Math.max(Math.round((now - at) / 1000), 0);
       const [name, length] = spanOf(seconds);
       return relative.format(-Math.floor(seconds / length), name);
     },
-    until(seconds) {
+    /** `in 3 hours`. */
+    until(seconds: number): string {
       const [name, length] = spanOf(seconds);
       return relative.format(Math.round(seconds / length), name);
     },

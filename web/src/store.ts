@@ -74,14 +74,6 @@ export function createSubject<T>(initial: T): Subject<T> {
   };
 }
 
-/** A cache bounded in size and time. */
-interface TtlCache<T> {
-  put(key: string, value: T): void;
-  /** Undefined when absent or expired. */
-  get(key: string): T | undefined;
-  delete(key: string): void;
-}
-
 interface TtlCacheOptions {
   /** The oldest entry beyond this is evicted. */
   readonly maxEntries: number;
@@ -90,21 +82,19 @@ interface TtlCacheOptions {
   readonly now?: () => number;
 }
 
-export function createTtlCache<T>({
-  maxEntries: most,
-  ttlMs: milliseconds,
-  now = () => performance.now(),
-}: TtlCacheOptions): TtlCache<T> {
+/** A cache bounded in size and time. */
+export function createTtlCache<T>({ maxEntries, ttlMs, now = () => performance.now() }: TtlCacheOptions) {
   const kept = new Map<string, { readonly value: T; readonly until: number }>();
   return {
-    put(key, value) {
+    put(key: string, value: T): void {
       kept.delete(key);
-      kept.set(key, { value, until: now() + milliseconds });
+      kept.set(key, { value, until: now() + ttlMs });
       const [oldest] = kept.keys();
-      if (kept.size > most && oldest !== undefined) kept.delete(oldest);
+      if (kept.size > maxEntries && oldest !== undefined) kept.delete(oldest);
     },
-    delete: (key) => void kept.delete(key),
-    get(key) {
+    delete: (key: string): void => void kept.delete(key),
+    /** Undefined when absent or expired. */
+    get(key: string): T | undefined {
       const found = kept.get(key);
       return found && now() < found.until ? found.value : undefined;
     },

@@ -1,4 +1,5 @@
 import type { MediaRendition } from '../api/index.ts';
+import type { Choice, ChoiceGroup } from './choice.ts';
 
 interface Codec {
   /** As shown in the page. */
@@ -7,7 +8,7 @@ interface Codec {
   readonly pattern: RegExp;
   /** A typical RFC 6381 string, for `canPlayType`. */
   readonly tag: string;
-  readonly kind: 'video' | 'audio';
+  readonly kind: ChoiceGroup;
   /** Whether any device of the last ten years plays it. */
   readonly isCommon?: boolean;
 }
@@ -38,16 +39,7 @@ const FLAWED =
   /\b(?:first minute|possibly DRM protected|for browsers only|damaged|unplayable|AI-upscaled|voice boost|(?<!un|un-|no |non-)watermarked|dubbed|DRC|descriptive|audio.descri\w+)\b/i;
 
 /** What the contract leaves to descriptions and MIME types. */
-interface CodecFacts {
-  /** `H.264`, `Opus`; undefined when nothing names one. */
-  readonly codec?: string;
-  /** Plays on any device of the last ten years. */
-  readonly playsEverywhere: boolean;
-  /** Plays in this browser, or nothing says otherwise. */
-  readonly playsHere: boolean;
-  /** Damaged, watermarked, dubbed and so on: never preferred to a sound one that ranks above it. */
-  readonly isFlawed?: true;
-}
+type CodecFacts = Pick<Choice, 'codec' | 'playsEverywhere' | 'playsHere' | 'isFlawed'>;
 
 /** Whether a browser plays a MIME type, parameters included. */
 export type CanPlay = (mimeType: string) => boolean;
@@ -68,13 +60,13 @@ const codecsIn = ({ description, mimeType }: MediaRendition): readonly Codec[] =
 };
 
 /** `H.264`, `Opus`; undefined when nothing names one. */
-export const codecOf = (rendition: MediaRendition, kind: 'video' | 'audio'): string | undefined =>
+export const codecOf = (rendition: MediaRendition, kind: ChoiceGroup): string | undefined =>
   codecsIn(rendition).find((codec) => codec.kind === kind)?.name;
 
 /** The contract has no codec field: reads container, description, MIME type and height. */
 export function codecFacts(
   rendition: MediaRendition,
-  kind: 'video' | 'audio',
+  kind: ChoiceGroup,
   canPlay: CanPlay = canPlayInBrowser,
 ): CodecFacts {
   const { description, mimeType, fileExtension, height } = rendition;
@@ -84,7 +76,7 @@ export function codecFacts(
   const tags = found.map(({ tag }) => tag).join(', ');
   return {
     codec: codecOf(rendition, kind),
-    ...(FLAWED.test(description ?? '') && { isFlawed: true }),
+    isFlawed: FLAWED.test(description ?? '') || undefined,
     playsEverywhere:
       COMMON_CONTAINERS.includes(container) &&
       found.every(({ isCommon }) => isCommon) &&

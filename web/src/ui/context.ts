@@ -22,7 +22,7 @@ export interface PageState {
   readonly history: History;
   readonly formats: FormatStore;
   readonly theme: ThemeStore;
-  readonly playback: PlaybackState;
+  readonly playback: ReturnType<typeof createPlayback>;
   /** What Enter in the link field does once the result is shown; set by the result. */
   readonly primaryAction: { current: (() => void) | undefined };
   /** The link whose result starts its preselected download. */
@@ -68,16 +68,10 @@ export interface Playback {
 }
 
 /** The one player of the page. It outlives the result that started it. */
-interface PlaybackState {
-  readonly current: Subject<Playback | undefined>;
-  /** Where the player is shown; undefined: in the mini player. */
-  readonly stage: Subject<HTMLElement | undefined>;
-  /** The element that plays. */
-  readonly media: { current: HTMLMediaElement | null };
-}
-
-export const createPlayback = (): PlaybackState => ({
+export const createPlayback = () => ({
   current: createSubject<Playback | undefined>(undefined),
+  /** Where the player is shown; undefined: in the mini player. */
   stage: createSubject<HTMLElement | undefined>(undefined),
-  media: { current: null },
+  /** The element that plays. */
+  media: { current: null as HTMLMediaElement | null },
 });

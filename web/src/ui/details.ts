@@ -1,18 +1,11 @@
-import { useState } from 'preact/hooks';
-import {
-  type Api,
-  ApiFailure,
-  type AudioVersion,
-  type MediaDetails,
-  type Segment,
-  type SubtitleInformation,
-} from '../api/index.ts';
+import type { Api, AudioVersion, MediaDetails, Segment, SubtitleInformation } from '../api/index.ts';
 import type { Format } from '../format.ts';
 import { ALL_LANGUAGES, type Choice, type DetailedAudio, languageName } from '../renditions/index.ts';
 import { createTtlCache } from '../store.ts';
 import type { Texts } from '../texts.ts';
 import { usePage } from './context.ts';
-import { useLoaded } from './hooks.ts';
+import { useAttempts, useLoaded } from './hooks.ts';
+import { toFailure } from './session.ts';
 export interface LoadedDetails extends Omit<MediaDetails, 'audio'> {
   /** Every audio rendition, with those that GetResource leaves out, such as dubs. */
   readonly audio: readonly DetailedAudio[];
@@ -47,26 +40,14 @@ function detailsOf(api: Api, link: string): Promise<LoadedDetails> {
   return loading;
 }
 
-interface DetailsState {
-  readonly details?: LoadedDetails;
-  readonly failure?: ApiFailure;
-  readonly retry: () => void;
-}
-
 /** The details of a link, loaded once they are wanted. */
-export function useDetails(link: string | null, isWanted: boolean): DetailsState {
+export function useDetails(link: string | null, isWanted: boolean) {
   const { api } = usePage();
-  const [attempt, setAttempt] = useState(0);
-  const load = (wanted: string) =>
-    detailsOf(api, wanted).then(
-      (details) => ({ details }),
-      (error) => ({ failure: error instanceof ApiFailure ? error : new ApiFailure('failed') }),
-    );
-  const state = useLoaded<Omit<DetailsState, 'retry'>>(
-    () => (link && isWanted ? load(link) : undefined),
-    [api, link, isWanted, attempt],
+  const { loaded, error, retry } = useAttempts(
+    () => (link && isWanted ? detailsOf(api, link) : undefined),
+    [api, link, isWanted],
   );
-  return { ...state, retry: () => setAttempt(attempt + 1) };
+  return { details: loaded, failure: error === undefined ? undefined : toFailure(error), retry };
 }
 
 /** The sponsors of an item; none while they are not known, or cannot be read: to leave them out is an extra. */

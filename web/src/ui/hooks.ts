@@ -18,24 +18,32 @@ export function useLoaded<T>(load: () => Promise<T> | undefined, inputs: Inputs)
   return loaded;
 }
 
-export interface Lazy<T> {
+interface Attempts<T> {
   readonly loaded?: T;
-  /** Without a connection, or after a deployment. */
   readonly error?: unknown;
   readonly retry: () => void;
 }
 
-/** Loads a module's part, and the texts of such parts, once it is wanted, and again when that becomes true after a failure. @param load calls `import()` */
-export function useLazy<T>(load: () => Promise<T>, isWanted = true): Lazy<T> {
-  const { texts } = usePage();
+/** As `useLoaded`, with the error of a failure, and another attempt. */
+export function useAttempts<T>(load: () => Promise<T> | undefined, inputs: Inputs): Attempts<T> {
   const [attempt, setAttempt] = useState(0);
-  const start = () =>
-    Promise.all([load(), texts.loadLazy()]).then(
-      ([loaded]) => ({ loaded }),
-      (error) => ({ error }),
+  const settle = () =>
+    load()?.then(
+      (loaded) => ({ loaded }),
+      (error: unknown) => ({ error }),
     );
-  const state = useLoaded<Omit<Lazy<T>, 'retry'>>(() => (isWanted ? start() : undefined), [isWanted, attempt]);
+  const state = useLoaded<Omit<Attempts<T>, 'retry'>>(settle, [...inputs, attempt]);
   return { ...state, retry: () => setAttempt(attempt + 1) };
+}
+
+/**
+ * Loads a module, and the texts of lazily loaded modules, once it is wanted. Fails without a connection, and after a deployment.
+ * @param load calls `import()`
+ */
+export function useLazy<T>(load: () => Promise<T>, isWanted = true): Attempts<T> {
+  const { texts } = usePage();
+  const start = async () => (await Promise.all([load(), texts.loadLazy()]))[0];
+  return useAttempts(() => (isWanted ? start() : undefined), [isWanted]);
 }
 
 /** Sets a custom property of the root element to an element's height, which depends on language and width. */

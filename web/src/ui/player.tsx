@@ -10,7 +10,7 @@ import { Button, Cover, Select } from './controls.tsx';
 import { subtitleName, useDetails } from './details.ts';
 import { type FailureText, streamFailureText } from './failure-text.ts';
 import { NextTry } from './next-try.tsx';
-import { isRangeDoubtful, playbackUrl, useRanges } from './ranges.ts';
+import { playbackUrl, useRanges } from './ranges.ts';
 import { toFailure } from './session.ts';
 import { Trimmer } from './trimmer.tsx';
 /**
@@ -71,7 +71,7 @@ const isUnseekable = ({ duration, seekable }: HTMLMediaElement): boolean =>
 export const Player = ({ playback, isMini }: PlayerProps) => {
   const { t, api, format, playback: player } = usePage();
   const { title, author, coverUrl, link, startSeconds = 0 } = playback;
-  const choice = useRanges(playback.choice, playback.choice.canSeek !== true && isRangeDoubtful(playback.choice));
+  const choice = useRanges(playback.choice);
   const { key, convertTo } = choice.rendition;
   const { details } = useDetails(link, true);
   const isLive = details?.isLive === true;

@@ -11,7 +11,7 @@ export const playbackUrl = (api: Api, { rendition, bitrateKbps, audio }: Choice)
   api.streamUrl(rendition, { bitrateKbps, ...((audio !== ALL_LANGUAGES || listsTracks()) && { audio }) });
 
 /** Whether to ask for range support: of a pair, and without an exact size, which suggests a generated stream. */
-export const isRangeDoubtful = ({ isMuxed, sizeBytes, isSizeEstimate }: Choice): boolean =>
+const isRangeDoubtful = ({ isMuxed, sizeBytes, isSizeEstimate }: Choice): boolean =>
   isMuxed || isSizeEstimate || sizeBytes === undefined;
 
 const TIMEOUT_MS = 15_000;
@@ -56,11 +56,12 @@ export function followRanges(
 
 /**
  * The choice with `canSeek` once it is known.
- * @param isWanted whether to send the HEAD request, which costs the source a request
+ * @param isWanted whether to request it in any case, which costs the source a request; otherwise only where it is doubtful
  */
-export function useRanges<C extends Choice | undefined>(choice: C, isWanted: boolean): C {
+export function useRanges<C extends Choice | undefined>(choice: C, isWanted = false): C {
   const { api } = usePage();
-  const url = choice && isWanted && playbackUrl(api, choice);
+  const isAsked = choice && choice.canSeek !== true && (isWanted || isRangeDoubtful(choice));
+  const url = isAsked && playbackUrl(api, choice);
   const [canSeek, setCanSeek] = useState<boolean>();
   useEffect(() => {
     setCanSeek(undefined);

@@ -1,4 +1,3 @@
-import '../styles/trimmer.css';
 import type { RefObject } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
 import type { ClipTimes } from '../api/index.ts';

@@ -1,2 +1,1 @@
-export { DownloadNote } from '../download-note.tsx';
 export { Item } from './item.tsx';

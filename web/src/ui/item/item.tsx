@@ -21,7 +21,7 @@ import { Button, Cover, Icon } from '../controls.tsx';
 import { useDetails, useSponsors, versionName } from '../details.ts';
 import { DownloadNote } from '../download-note.tsx';
 import { useCountdown } from '../next-try.tsx';
-import { isRangeDoubtful, useRanges } from '../ranges.ts';
+import { useRanges } from '../ranges.ts';
 import { Actions } from './actions.tsx';
 import { ChoiceList, Disclosure } from './choice-list.tsx';
 import { ItemDetails } from './item-details.tsx';
@@ -60,8 +60,7 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
   }, [item, details, texts]);
   const all = [...choices.video, ...choices.audio];
   const chosen = all.find(({ id }) => id === selectedId) ?? choices.preselected;
-  // Range support is requested after a choice, and where it is doubtful.
-  const whole = useRanges(chosen, selectedId !== undefined || (chosen !== undefined && isRangeDoubtful(chosen)));
+  const whole = useRanges(chosen, selectedId !== undefined);
   const current = useObservable(playback.current);
   const playing = current && all.find(({ id }) => id === current.choice.id);
   const durationSeconds = (!details?.isLive && details?.durationSeconds) || undefined;

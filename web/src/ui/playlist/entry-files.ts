@@ -13,19 +13,7 @@ interface EntryFilesOptions {
   readonly count: number | undefined;
 }
 
-/** The files of the entries of a list in its format. */
-interface EntryFiles {
-  /** Undefined while the entry is not resolved, and without any. */
-  choiceOf(row: ListedRow): Choice | undefined;
-  /** The sum of sizes, of what can be resolved; undefined unless every one is known. */
-  bytesOf(rows: readonly ListedRow[]): number | undefined;
-  /** The address of each download that was started, by the index of its entry. */
-  readonly urls: ReadonlyMap<number, string>;
-  /** Starts the download of an entry. Its row says why it cannot be resolved. */
-  download(index: number): Promise<void>;
-}
-
-/** Returns what chooses the file of an entry, once for each: lists are long. */
+/** Returns a function that chooses the file of an entry and remembers it: lists are long. */
 export function createChooser(
   preference: FormatPreference,
   count: number | undefined,
@@ -41,19 +29,24 @@ export function createChooser(
   };
 }
 
-export function useEntryFiles(entries: Entries, { preference, listed, count }: EntryFilesOptions): EntryFiles {
+/** The files of the entries of a list in its format. */
+export function useEntryFiles(entries: Entries, { preference, listed, count }: EntryFilesOptions) {
   const { downloads } = usePage();
   const [urls, setUrls] = useState<ReadonlyMap<number, string>>(new Map());
   const choose = useMemo(() => createChooser(preference, count), [preference, count]);
   const choiceOf = ({ number, entry: { item } }: ListedRow) => (hasVersions(item) ? choose(item, number) : undefined);
   return {
+    /** The address of each download that was started, by the index of its entry. */
     urls,
+    /** Undefined while the entry is not resolved, and without any. */
     choiceOf,
-    bytesOf(rows) {
+    /** The sum of sizes, of what can be resolved; undefined unless every one is known. */
+    bytesOf(rows: readonly ListedRow[]): number | undefined {
       const sizes = rows.map((row) => (row.entry.failure ? 0 : (choiceOf(row)?.sizeBytes ?? Number.NaN)));
       return sizes.reduce((sum, size) => sum + size, 0) || undefined;
     },
-    async download(index) {
+    /** Starts the download of an entry. Its row says why it cannot be resolved. */
+    async download(index: number): Promise<void> {
       const found = await entries.lookUp(index);
       if (!found) return;
       const choice = choose(found, listed.find((row) => row.index === index)?.number);

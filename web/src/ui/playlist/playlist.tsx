@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ArchiveProgress, ResolvedLink } from '../../api/index.ts';
 import { useObservable, usePage } from '../context.ts';
 import { CopyButton, Cover, Icon } from '../controls.tsx';
-import { DownloadNote } from '../item/index.ts';
+import { DownloadNote } from '../download-note.tsx';
 import { askable, selectionOf, useSignedUrls } from '../signed-urls.ts';
 import { isPending, useEntries, useRetainedState } from './entries.ts';
 import { useEntryFiles } from './entry-files.ts';
@@ -250,22 +250,16 @@ const Way = ({ what, children }: { readonly what: string; readonly children: Com
   </p>
 );
 
-interface ArchiveWatch {
-  /** Of the last one. */
-  readonly progress: ArchiveProgress | undefined;
-  /** Begins to watch the archive at an address. Returns the address that reports on it. */
-  follow(address: string): string;
-}
-
 /** The progress of the last ZIP of a list, while the list is shown. */
-function useArchiveProgress(): ArchiveWatch {
+function useArchiveProgress() {
   const { api } = usePage();
   const [progress, setProgress] = useState<ArchiveProgress>();
   const events = useRef<EventSource>(undefined);
   useEffect(() => () => events.current?.close(), []);
   return {
     progress,
-    follow(address) {
+    /** Begins to watch the archive at an address. Returns the address that reports on it. */
+    follow(address: string): string {
       events.current?.close();
       setProgress(undefined);
       const url = URL.parse(address);
