@@ -1,4 +1,5 @@
 import { createSubject, type Observable, readStoredJson, type Store, store } from './store.ts';
+
 export interface HistoryItem {
   readonly link: string | null;
   readonly title: string | null;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiFailure } from '../../../web/src/api/index.ts';
-import { createChooser } from '../../../web/src/ui/playlist/entry-files.ts';
-import { isListed, matches, rowsOfPlaylist } from '../../../web/src/ui/playlist/playlist-rows.ts';
+import { createChooser, isListed, matches, rowsOfPlaylist } from '../../../web/src/ui/playlist/playlist-rows.ts';
 import { askable, selectionOf } from '../../../web/src/ui/signed-urls.ts';
 
 const entry = { item: { requestedUrl: null, coverUrl: null, title: 'Étude: Straße', author: 'Ada' } };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { secondsOf } from '../../../web/src/renditions/conversions.ts';
-import { between, formatNumbers } from '../../../web/src/ui/playlist/picked-entries.ts';
+import { between, formatNumbers } from '../../../web/src/ui/playlist/playlist-rows.ts';
 
 describe('formatNumbers', () => {
   it.each([

@@ -2,7 +2,7 @@ import jsQR from 'jsqr';
 import { describe, expect, it } from 'vitest';
 import { shareableLocation } from '../../../web/src/links.ts';
 import { preferenceFromQuality, qualityOf } from '../../../web/src/renditions/choice.ts';
-import { qrCodeOf } from '../../../web/src/ui/item/qr-code.ts';
+import { qrCodeOf } from '../../../web/src/ui/item/actions.tsx';
 import { createFormatStore } from '../../../web/src/ui/preferences.ts';
 import { createMemoryStore } from '../fakes/memory-store.ts';
 
@@ -74,7 +74,7 @@ describe('createFormatStore', () => {
 });
 
 /** Draws a code at four pixels per module, as a camera would see it. */
-function pixelsOf({ size, path }: NonNullable<ReturnType<typeof qrCodeOf>>) {
+function pixelsOf({ size, path }: NonNullable<Awaited<ReturnType<typeof qrCodeOf>>>) {
   const width = size * 4;
   const pixels = new Uint8ClampedArray(width * width * 4).fill(255);
   for (const [, x, y] of path.matchAll(/M(\d+) (\d+)h1v1h-1z/g))
@@ -88,16 +88,16 @@ function pixelsOf({ size, path }: NonNullable<ReturnType<typeof qrCodeOf>>) {
 describe('qrCodeOf', () => {
   it.each(['https://r.example/?url=https%3A%2F%2Fa.example%2Fwatch%3Fv%3D1&quality=1080p', 'https://ü.example/日本'])(
     'encodes %s',
-    (text) => {
-      const code = qrCodeOf(text);
+    async (text) => {
+      const code = await qrCodeOf(text);
       if (!code) return expect.fail('no code');
       const { pixels, width } = pixelsOf(code);
       expect(jsQR(pixels, width, width)?.data).toBe(text);
     },
   );
 
-  it('rejects a text that exceeds the largest code', () => {
-    expect(qrCodeOf('x'.repeat(2954))).toBeUndefined();
-    expect(qrCodeOf('x'.repeat(2953))?.size).toBe(177 + 8);
+  it('rejects a text that exceeds the largest code', async () => {
+    expect(await qrCodeOf('x'.repeat(2954))).toBeUndefined();
+    expect((await qrCodeOf('x'.repeat(2953)))?.size).toBe(177 + 8);
   });
 });

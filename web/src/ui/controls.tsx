@@ -1,6 +1,7 @@
 import type { ComponentProps } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { usePage } from './context.ts';
+
 export interface ButtonProps extends Omit<ComponentProps<'button'>, 'icon' | 'name'> {
   readonly icon?: IconName | undefined;
   /** Classes. @default 'plain small' */

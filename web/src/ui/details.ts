@@ -6,6 +6,7 @@ import type { Texts } from '../texts.ts';
 import { usePage } from './context.ts';
 import { useAttempts, useLoaded } from './hooks.ts';
 import { toFailure } from './session.ts';
+
 export interface LoadedDetails extends Omit<MediaDetails, 'audio'> {
   /** Every audio rendition, with those that GetResource leaves out, such as dubs. */
   readonly audio: readonly DetailedAudio[];

@@ -1,6 +1,7 @@
 import type { RefObject } from 'preact';
 import { type Inputs, useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { usePage } from './context.ts';
+
 /** What was loaded; undefined until then, after a failure, and where `load` starts nothing. @param inputs as for an effect */
 export function useLoaded<T>(load: () => Promise<T> | undefined, inputs: Inputs): T | undefined {
   const [loaded, setLoaded] = useState<T>();

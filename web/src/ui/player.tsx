@@ -13,6 +13,7 @@ import { NextTry } from './next-try.tsx';
 import { playbackUrl, useRanges } from './ranges.ts';
 import { toFailure } from './session.ts';
 import { Trimmer } from './trimmer.tsx';
+
 /**
  * The player of the page, in the stage of the result or docked to the edge of the window. It is rendered into an element
  * of its own that moves between the two: a media element that is moved within one task keeps playing (HTML standard,

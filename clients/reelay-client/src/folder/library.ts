@@ -150,7 +150,7 @@ const FORBIDDEN = /[\s\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}<>:"/\\|?*%]+/gu;
 const SIGNS = /(?<![\p{L}\p{N}])(?:sample|[fh]?sbs(?:3d)?|[fh]?tab|mvc)(?![\p{L}\p{N}])/giu;
 
 /** A title as the list or the item has it. */
-export interface Naming {
+interface Naming {
   readonly title: string | null;
   readonly author: string | null;
 }

@@ -127,8 +127,7 @@ const ignoreDismissal = (error: unknown): void => {
 
 /** Renders nothing for a text that no QR code holds (over 2 KB). */
 const QrCode = ({ text, name }: { readonly text: string; readonly name: string }) => {
-  // Loaded on demand: most visitors never open it.
-  const code = useLoaded(async () => (await import('./qr-code.ts')).qrCodeOf(text), [text]);
+  const code = useLoaded(() => qrCodeOf(text), [text]);
   if (!code) return null;
   return (
     <svg class="qr" viewBox={`0 0 ${code.size} ${code.size}`} role="img" aria-label={name} shape-rendering="crispEdges">
@@ -136,3 +135,19 @@ const QrCode = ({ text, name }: { readonly text: string; readonly name: string }
     </svg>
   );
 };
+
+/** Modules of quiet zone, ISO/IEC 18004 §6.3.8. */
+const BORDER = 4;
+
+/**
+ * A text as a QR code; undefined when it exceeds the largest version (2,953 bytes).
+ * @returns modules on each side, quiet zone included, and the SVG path of the dark ones, one unit each
+ */
+export async function qrCodeOf(text: string) {
+  if (new TextEncoder().encode(text).length > 2953) return undefined;
+  // Loaded on demand: most visitors never open it.
+  const { encode } = await import('uqr');
+  const { size, data } = encode(text, { ecc: 'L', border: BORDER });
+  const path = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : []))).join('');
+  return { size, path };
+}

@@ -1,3 +1,4 @@
+import { Actions } from './actions.tsx';
 import '../../styles/choices.css';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { AudioVersion, MediaInformation, SubtitleInformation } from '../../api/index.ts';
@@ -22,7 +23,6 @@ import { useDetails, useSponsors, versionName } from '../details.ts';
 import { DownloadNote } from '../download-note.tsx';
 import { useCountdown } from '../next-try.tsx';
 import { useRanges } from '../ranges.ts';
-import { Actions } from './actions.tsx';
 import { ChoiceList, Disclosure } from './choice-list.tsx';
 import { ItemDetails } from './item-details.tsx';
 import { Extras, Sentence } from './sentence.tsx';

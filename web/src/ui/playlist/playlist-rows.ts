@@ -1,5 +1,8 @@
-import { useEffect, useState } from 'preact/hooks';
-import type { Entry } from './entries.ts';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { ApiFailure, type MediaInformation } from '../../api/index.ts';
+import { type Choice, choicesOf, type FormatPreference } from '../../renditions/index.ts';
+import { usePage } from '../context.ts';
+import { type Entries, type Entry, hasVersions, useRetainedState } from './entries.ts';
 
 /** A row of a playlist: an entry, or the place of one that is not available. */
 export interface PlaylistRow {
@@ -69,4 +72,109 @@ export function useIncrementalCount(count: number): number {
     };
   }, [shown, count]);
   return Math.min(shown, count);
+}
+
+interface PickedEntries {
+  /** Indexes of entries. */
+  readonly picked: ReadonlySet<number>;
+  /** @param isRange with the entries between it and the one that was picked before */
+  pick(index: number, isPicked: boolean, isRange: boolean): void;
+  /** All that are shown. */
+  pickAll(isPicked: boolean): void;
+}
+
+/**
+ * Which entries of a list are selected: all at first.
+ * @param owner of the state, as for `useRetainedState`
+ * @param shown indexes of the entries that the filter shows, in order
+ */
+export function usePickedEntries(owner: object, count: number, shown: readonly number[]): PickedEntries {
+  const [picked, setPicked] = useRetainedState<ReadonlySet<number>>(
+    owner,
+    'picked',
+    () => new Set(Array.from({ length: count }, (_, index) => index)),
+  );
+  const before = useRef<number>(undefined);
+  const change = (indexes: readonly number[], isPicked: boolean) =>
+    setPicked(isPicked ? picked.union(new Set(indexes)) : picked.difference(new Set(indexes)));
+  return {
+    picked,
+    pickAll: (isPicked) => change(shown, isPicked),
+    pick(index, isPicked, isRange) {
+      change(isRange ? between(shown, before.current ?? index, index) : [index], isPicked);
+      before.current = index;
+    },
+  };
+}
+
+/** The indexes from one to another, in either direction, both included. */
+export function between(shown: readonly number[], one: number, other: number): readonly number[] {
+  const ends = [shown.indexOf(one), shown.indexOf(other)].sort((a, b) => a - b);
+  const [first = -1, last = -1] = ends;
+  return first < 0 ? [other] : shown.slice(first, last + 1);
+}
+
+/** Numbers of entries as the API reads them: `1-3,7`. @param numbers ascending */
+export function formatNumbers(numbers: readonly number[]): string {
+  const ranges: [first: number, last: number][] = [];
+  for (const number of numbers) {
+    const current = ranges.at(-1);
+    if (current?.[1] === number - 1) current[1] = number;
+    else ranges.push([number, number]);
+  }
+  return ranges.map(([first, last]) => (first === last ? first : `${first}-${last}`)).join(',');
+}
+
+interface EntryFilesOptions {
+  /** The same object until it changes. */
+  readonly preference: FormatPreference;
+  readonly listed: readonly ListedRow[];
+  /** The length of a list whose entries have numbers, for the names of files. */
+  readonly count: number | undefined;
+}
+
+/** Returns a function that chooses the file of an entry and remembers it: lists are long. */
+export function createChooser(
+  preference: FormatPreference,
+  count: number | undefined,
+): (item: MediaInformation, number: number | undefined) => Choice | undefined {
+  const chosen = new WeakMap<MediaInformation, { readonly choice: Choice | undefined }>();
+  return (item, number) => {
+    const known = chosen.get(item);
+    if (known) return known.choice;
+    const place = count && number ? { number, count } : undefined;
+    const choice = choicesOf(item, { place, preference }).preselected;
+    chosen.set(item, { choice });
+    return choice;
+  };
+}
+
+/** The files of the entries of a list in its format. */
+export function useEntryFiles(entries: Entries, { preference, listed, count }: EntryFilesOptions) {
+  const { downloads } = usePage();
+  const [urls, setUrls] = useState<ReadonlyMap<number, string>>(new Map());
+  const choose = useMemo(() => createChooser(preference, count), [preference, count]);
+  const choiceOf = ({ number, entry: { item } }: ListedRow) => (hasVersions(item) ? choose(item, number) : undefined);
+  return {
+    /** The address of each download that was started, by the index of its entry. */
+    urls,
+    /** Undefined while the entry is not resolved, and without any. */
+    choiceOf,
+    /** The sum of sizes, of what can be resolved; undefined unless every one is known. */
+    bytesOf(rows: readonly ListedRow[]): number | undefined {
+      const sizes = rows.map((row) => (row.entry.failure ? 0 : (choiceOf(row)?.sizeBytes ?? Number.NaN)));
+      return sizes.reduce((sum, size) => sum + size, 0) || undefined;
+    },
+    /** Starts the download of an entry. Its row says why it cannot be resolved. */
+    async download(index: number): Promise<void> {
+      const found = await entries.lookUp(index);
+      if (!found) return;
+      const choice = choose(found, listed.find((row) => row.index === index)?.number);
+      if (!choice) return entries.fail(index, new ApiFailure('not-found'));
+      const url = downloads.urlOf(choice);
+      setUrls((before) => new Map(before).set(index, url));
+      const { title, author, coverUrl, requestedUrl: link } = found;
+      await downloads.start(url, { link, title, author, coverUrl });
+    },
+  };
 }

@@ -1,3 +1,14 @@
+import { isPending, useEntries, useRetainedState } from './entries.ts';
+import {
+  formatNumbers,
+  isListed,
+  matches,
+  type PlaylistRow,
+  rowsOfPlaylist,
+  useEntryFiles,
+  useIncrementalCount,
+  usePickedEntries,
+} from './playlist-rows.ts';
 import '../../styles/playlist.css';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
@@ -6,11 +17,7 @@ import { useObservable, usePage } from '../context.ts';
 import { CopyButton, Cover, Icon } from '../controls.tsx';
 import { DownloadNote } from '../download-note.tsx';
 import { askable, selectionOf, useSignedUrls } from '../signed-urls.ts';
-import { isPending, useEntries, useRetainedState } from './entries.ts';
-import { useEntryFiles } from './entry-files.ts';
-import { formatNumbers, usePickedEntries } from './picked-entries.ts';
 import { type EntryActions, PlaylistEntry, UnavailableEntry } from './playlist-entry.tsx';
-import { isListed, matches, type PlaylistRow, rowsOfPlaylist, useIncrementalCount } from './playlist-rows.ts';
 import { FORMATS, type PlaylistFormat, PlaylistToolbar } from './playlist-toolbar.tsx';
 
 interface PlaylistProps {

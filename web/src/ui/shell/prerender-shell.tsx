@@ -2,7 +2,7 @@ import { renderToString } from 'preact-render-to-string';
 import english from '../../../locales/en.json';
 import { createTexts } from '../../texts.ts';
 import { PageContext, type PageState } from '../context.ts';
-import { Shell } from './header.tsx';
+import { Shell } from './app.tsx';
 
 /**
  * The first HTML of the page in English, for the build: header and field, which work before the script has loaded. It
