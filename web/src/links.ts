@@ -1,4 +1,4 @@
-/** Limit of the service. */
+/** The service rejects longer links. */
 const MAX_LINK_CHARACTERS = 4096;
 const SCHEMED = /https?:\/\/[^\s<>"'`\u00ab\u00bb\u201c-\u201e\u300c\u300d\u3000]+/i;
 /** More links in one paste are dropped. */

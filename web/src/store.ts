@@ -33,7 +33,7 @@ export function store(store: Store | undefined, name: string, value: string | nu
   }
 }
 
-/** The stored JSON; undefined without it. What it holds may be of another version. */
+/** The stored JSON; undefined without it. Another version of the page may have written it. */
 export function readStoredJson(store: Store | undefined, name: string): unknown {
   try {
     return JSON.parse(readStored(store, name) ?? '');

@@ -18,7 +18,7 @@ export interface RetryOptions {
   readonly sleep?: ((milliseconds: number, signal?: AbortSignal) => Promise<void>) | undefined;
 }
 
-/** Without `Retry-After`: doubles from here. */
+/** First delay without `Retry-After`; it doubles with each failure. */
 const FIRST_DELAY_SECONDS = 0.5;
 const MAX_DELAY_SECONDS = 15;
 
@@ -26,7 +26,7 @@ const MAX_DELAY_SECONDS = 15;
 interface Retries {
   /** Waits before the next attempt. @throws the error itself when it is not temporary, or the time is used up */
   next(error: unknown): Promise<void>;
-  /** An attempt has made progress: the whole time is available again. */
+  /** Makes the whole waiting time available again, after progress. */
   reset(): void;
 }
 

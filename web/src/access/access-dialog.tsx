@@ -4,7 +4,7 @@ import { openLocalStore, readStored } from '../store.ts';
 import { loadFirstTexts, type Texts, wantedLocales } from '../texts.ts';
 import { rememberKey } from './access-key.ts';
 
-/** What an instance accepts as a key; read with the flag `v`, which reserves more characters. */
+/** The keys that an instance accepts. Escaped for the RegExp flag `v`, with which browsers read it. */
 const KEY_PATTERN = '[\\w.~+\\/=\\-]{16,256}';
 
 interface AccessDialogProps {

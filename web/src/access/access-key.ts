@@ -1,6 +1,6 @@
 import { pagePath } from '../links.ts';
 
-/** Read by the front of the instance, for links and players too. */
+/** A cookie, so that links and media elements send the key too. The instance reads it. */
 const COOKIE = 'reelay-access-key';
 /** The longest time for which browsers keep a cookie: 400 days. */
 const COOKIE_SECONDS = 400 * 24 * 3600;
@@ -27,7 +27,7 @@ function writeCookie(value: string, maxAgeSeconds: number | undefined): void {
   document.cookie = [`${COOKIE}=${value}`, ...attributes].join('; ');
 }
 
-/** As the service signs the URLs in feeds; see core/http/client.ts. Subscriptions keep a URL. */
+/** A year, because podcast subscriptions keep a URL. The service signs URLs in feeds in the same way: core/http/client.ts. */
 const TTL_SECONDS = 366 * 24 * 3600;
 const DAY_SECONDS = 24 * 3600;
 const ID_CHARACTERS = 12;
@@ -41,7 +41,7 @@ const SIGNATURE_CHARACTERS = 22;
 export async function signLink(link: string, now = Date.now()): Promise<string | undefined> {
   const key = storedKey();
   if (!key) return undefined;
-  // Not `crypto.subtle`: it is missing on http, which instances of a home network have.
+  // `crypto.subtle` is missing on http, which instances in home networks use.
   const { hash, sign } = await import('./hmac.ts');
   const keyHash = hash(key);
   const expiry = Math.ceil((now / 1000 + TTL_SECONDS) / DAY_SECONDS) * DAY_SECONDS;

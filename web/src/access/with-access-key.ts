@@ -24,7 +24,7 @@ export async function withAccessKey<T>(refusal: unknown, send: () => Promise<T>)
       return await send();
     } catch (error) {
       if (!(error instanceof ReelayError && error.status === 401)) throw error;
-      // Another request may have had another one stored meanwhile.
+      // Another request may have stored a new key meanwhile.
       if (storedKey() === key) forgetKey();
     }
   }

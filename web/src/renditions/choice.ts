@@ -25,11 +25,11 @@ export interface Choice extends Omit<StreamOptions, 'name'> {
   readonly sizeBytes?: number;
   /** The size is a sum, a share or computed from a bit rate. */
   readonly isSizeEstimate: boolean;
-  /** Pixels. */
+  /** In pixels. */
   readonly height?: number;
   /** Plays on any device of the last ten years, as far as its description tells. */
   readonly playsEverywhere: boolean;
-  /** Plays in this browser, or nothing says otherwise. */
+  /** Plays in this browser, as far as known. */
   readonly playsHere: boolean;
   /** Damaged, watermarked, dubbed and so on: never preselected where a sound one ranks above it. */
   readonly isFlawed?: true;

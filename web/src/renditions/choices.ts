@@ -45,7 +45,7 @@ export function choicesOf(
     const choices = sources.map((source) => {
       const { rendition } = source;
       const version = versionOf(rendition);
-      // What is made of the first version has the plain name.
+      // Conversions of the first version are not labelled with its language.
       const isPlain = rendition.convertTo && first?.some(({ key }) => key === rendition.key);
       const language = version && hasSeveral && !isPlain ? details?.nameOf(version) : undefined;
       return { ...toChoice(name, source, { ...naming, isNamed: version !== undefined, language }), version };
@@ -66,7 +66,7 @@ export function choicesOf(
 /** Keys of a private instance have a signature appended, which differs from response to response. */
 const unsigned = ({ key }: MediaRendition): string | undefined => key?.split('.', 1)[0];
 
-/** The same for versions that a visitor takes for one. */
+/** A key that is equal for versions which look the same to a visitor. */
 export const versionKey = (version: AudioVersion | undefined): string => {
   const { language = '', isDubbed = false, isDescriptive = false, isDrc = false } = version ?? {};
   return JSON.stringify([language, isDubbed, isDescriptive, isDrc]);
@@ -75,7 +75,7 @@ export const versionKey = (version: AudioVersion | undefined): string => {
 const renditionsOf = (reference: StreamReference | undefined): MediaRendition[] =>
   (reference?.renditions ?? []).filter(({ key }) => key);
 
-/** Characters of a title in an address: the service cuts the names of files. */
+/** Limit of a title in a URL. The service cuts file names too. */
 const MAX_TITLE_CHARACTERS = 200;
 
 function titleOf({ author, title }: MediaInformation, place: ChoicesOptions['place']): string {
@@ -86,13 +86,13 @@ function titleOf({ author, title }: MediaInformation, place: ChoicesOptions['pla
 interface NamingOptions {
   readonly title: string;
   readonly canPlay: CanPlay | undefined;
-  /** Its version is known: the service's English for it is left out of the label. */
+  /** The version is known, so the service's English words for it are removed from the label. */
   readonly isNamed: boolean;
-  /** The version that it is named by. */
+  /** The name of its version, where the item has several. */
   readonly language: string | undefined;
 }
 
-/** What a label begins with, before the service's English for a version. */
+/** The beginning of a label, before the service's English words for a version. */
 const AMOUNT = /^(?:\d+ kbps|\d+p\d*(?: HDR)?|\S+)/;
 
 function toChoice(
@@ -115,7 +115,7 @@ function toChoice(
     ...facts,
     codec: codec ?? facts.codec,
     sizeBytes: rendition.fileSizeBytes || undefined,
-    // A combined stream's is a sum, a conversion's computed.
+    // The size of a combined stream is a sum, that of a conversion is computed.
     isSizeEstimate: isMuxed || Boolean(convertTo),
     height: rendition.height || undefined,
     bitrateKbps,
@@ -125,7 +125,7 @@ function toChoice(
   };
 }
 
-/** Adds what tells choices apart that would look the same: their bitrates if they differ, else their descriptions. */
+/** Adds notes to choices that would look the same: their bitrates if these differ, else their descriptions. */
 function withNotes(choices: readonly Choice[]): Choice[] {
   const textOf = ({ label, container, codec }: Choice) => JSON.stringify([label, container, codec]);
   const bitrateOf = ({ rendition }: Choice) => rendition.bitrate && Math.round(rendition.bitrate);
@@ -138,7 +138,7 @@ function withNotes(choices: readonly Choice[]): Choice[] {
   });
 }
 
-/** The name of a language in another one; the tag itself where it names none: sources name languages freely. */
+/** The name of a language in another one; the tag itself where it is no language tag, since sources may send any text. */
 export function languageName(language: string, locale: string): string {
   try {
     return new Intl.DisplayNames(locale, { type: 'language' }).of(language) ?? language;
@@ -165,7 +165,7 @@ function inLanguages(
   const plain = audio.filter(({ version }) => !version.isDescriptive);
   const original =
     plain.find(({ version }) => version.isOriginal) ?? plain.find(({ version }) => !version.isDubbed) ?? plain[0];
-  // Audio within video: each version has a video of its own.
+  // The audio is within the video files: each version has its own.
   if (!original || videos.some(({ version }) => version)) return videos;
   const bytesOf = ({ fileSizeBytes }: DetailedAudio) => fileSizeBytes ?? original.fileSizeBytes ?? Number.NaN;
   const byLanguage = Map.groupBy(plain, ({ version }) => version.language);

@@ -13,7 +13,7 @@ export const isSkippable = (choice: Choice): boolean =>
 /** Whether its file has room for subtitles. */
 export const holdsSubtitles = ({ group, container }: Choice): boolean => group === 'video' && container === 'MP4';
 
-/** A choice with another content than its rendition. @param share of the whole that remains */
+/** A choice whose file differs from its rendition. @param share of the rendition that remains */
 export const changed = (choice: Choice, options: StreamOptions, share = 1): Choice => ({
   ...choice,
   ...options,
@@ -24,7 +24,7 @@ export const changed = (choice: Choice, options: StreamOptions, share = 1): Choi
 
 const FIRST_CLIP_SECONDS = 30;
 
-/** The part that is selected first: from where it plays, within the whole. */
+/** The initial part when trimming starts: from the playback position, within the duration. */
 export function clipFrom(seconds: number, durationSeconds: number): ClipTimes {
   const lengthSeconds = Math.min(FIRST_CLIP_SECONDS, Math.max(1, Math.round(durationSeconds)));
   const startSeconds = Math.max(0, Math.floor(Math.min(seconds, durationSeconds - lengthSeconds)));

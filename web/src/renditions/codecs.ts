@@ -34,11 +34,11 @@ const COMMON_CONTAINERS = ['mp4', 'm4a', 'mp3', 'aac', 'm4v', 'wav'];
 /** H.264 is rarely used above this height. */
 const MAX_COMMON_HEIGHT = 1440;
 
-/** As descriptions name it, whether the service or yt-dlp wrote them. */
+/** Flaws as the service and yt-dlp name them in descriptions. */
 const FLAWED =
   /\b(?:first minute|possibly DRM protected|for browsers only|damaged|unplayable|AI-upscaled|voice boost|(?<!un|un-|no |non-)watermarked|dubbed|DRC|descriptive|audio.descri\w+)\b/i;
 
-/** What the contract leaves to descriptions and MIME types. */
+/** Facts that the API has no fields for: they are read from descriptions and MIME types. */
 type CodecFacts = Pick<Choice, 'codec' | 'playsEverywhere' | 'playsHere' | 'isFlawed'>;
 
 /** Whether a browser plays a MIME type, parameters included. */
@@ -46,7 +46,7 @@ export type CanPlay = (mimeType: string) => boolean;
 
 const answers = new Map<string, boolean>();
 
-/** The current browser's answer, which is asked once: lists are long; true outside of one. */
+/** Asks the current browser, once per type because lists are long; true outside of a browser. */
 const canPlayInBrowser: CanPlay = (mimeType) => {
   const plays = () => document.createElement('video').canPlayType(mimeType) !== '';
   const answer = answers.get(mimeType) ?? (globalThis.document === undefined || plays());

@@ -1,6 +1,6 @@
 import type { Choice, Choices, FormatPreference } from './choice.ts';
 
-/** Preselected without a preference: what most screens show, at a size that most connections carry. */
+/** Preselected without a preference: fits most screens and connections. */
 const DEFAULT_HEIGHT = 1080;
 
 /**
@@ -46,7 +46,7 @@ function withoutInferior(choices: readonly Choice[]): readonly Choice[] {
 function selectAudio(choices: readonly Choice[], { container, bitrateKbps }: FormatPreference): Choice | undefined {
   const sound = withoutInferior(choices);
   const wanted = sound.filter((choice) => choice.container === container);
-  // An encoded one is never better than its source, and PCM ten times as large.
+  // MP3 is never better than its source, and WAV is ten times as large.
   const copied = sound.filter(({ rendition: { convertTo } }) => convertTo !== 'mp3' && convertTo !== 'wav');
   return (
     wanted.find((choice) => choice.bitrateKbps === bitrateKbps) ??
@@ -54,7 +54,7 @@ function selectAudio(choices: readonly Choice[], { container, bitrateKbps }: For
     copied.find(({ playsEverywhere }) => playsEverywhere) ??
     copied.find(({ playsHere }) => playsHere) ??
     copied[0] ??
-    // The bit rate that the instance lists.
+    // The MP3 with the bit rate that the instance lists.
     choices.find((choice) => choice.bitrateKbps === undefined)
   );
 }

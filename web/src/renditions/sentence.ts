@@ -26,7 +26,7 @@ export function menusOf(choices: Choices, selected: Choice): Menus {
 }
 
 /**
- * What selecting a choice says of the language: nothing where it stays as it was.
+ * The language preference that selecting a choice expresses; none when the version stays the same.
  * @param before the choice that was selected until then
  */
 export function languageChange(choices: Choices, before: Choice, choice: Choice): Pick<FormatPreference, 'language'> {
@@ -40,6 +40,6 @@ export function languageChange(choices: Choices, before: Choice, choice: Choice)
 export function nameOf({ group, label, container, codec }: Choice): string {
   if (group === 'video') return /^\d+p\d*(?: HDR)?/.exec(label)?.[0] ?? label;
   const [amount = ''] = label.split(' ', 1);
-  // What is in a WebM tells more than the WebM.
+  // The codec in a WebM file tells more than its container.
   return amount === container ? container : `${container === 'WEBM' && codec ? codec : container} ${amount}`;
 }

@@ -14,7 +14,7 @@ import type { Session } from './session.ts';
 export interface PageState {
   readonly api: Api;
   readonly texts: Texts;
-  /** That of `texts`. */
+  /** `texts.t`. */
   readonly t: Texts['t'];
   readonly format: Format;
   readonly session: Session;
@@ -23,7 +23,7 @@ export interface PageState {
   readonly formats: FormatStore;
   readonly theme: ThemeStore;
   readonly playback: ReturnType<typeof createPlayback>;
-  /** What Enter in the link field does once the result is shown; set by the result. */
+  /** The action of Enter in the link field while a result is shown; set by the result. */
   readonly primaryAction: { current: (() => void) | undefined };
   /** The link whose result starts its preselected download. */
   readonly startsDownload: { current: string | undefined };

@@ -18,7 +18,7 @@ export const Button = ({ icon, look = 'plain small', name, children, ...others }
   </button>
 );
 
-/** The size of a file, after the words of its button. */
+/** The size of a file, shown after the label of a button. */
 export const ButtonSize = ({ size }: { readonly size: string | undefined }) =>
   size ? (
     <span class="size">

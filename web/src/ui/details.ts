@@ -51,7 +51,7 @@ export function useDetails(link: string | null, isWanted: boolean) {
   return { details: loaded, failure: error === undefined ? undefined : toFailure(error), retry };
 }
 
-/** The sponsors of an item; none while they are not known, or cannot be read: to leave them out is an extra. */
+/** The sponsors of an item; none while they are not known, or cannot be read, since nothing depends on them. */
 export function useSponsors({ segmentsKey }: Partial<LoadedDetails> = {}): readonly Segment[] {
   const { api } = usePage();
   return useLoaded(() => (segmentsKey ? loadSponsors(api, segmentsKey) : undefined), [api, segmentsKey]) ?? [];

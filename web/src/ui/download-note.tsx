@@ -5,11 +5,11 @@ import { NextTry } from './next-try.tsx';
 
 interface DownloadNoteProps {
   readonly url: string | undefined;
-  /** The page that it is from, whose site is named where it matters. */
+  /** The link of the item, whose site some failures name. */
   readonly link?: string | null;
 }
 
-/** What a download waits for, that it has started or why it has failed. Rendered before, so that it is announced. */
+/** The state of a download. Always rendered, because screen readers announce only changes of an existing live region. */
 export const DownloadNote = ({ url, link }: DownloadNoteProps) => {
   const { t, texts, downloads } = usePage();
   const state = useObservable(downloads.states).get(url ?? '');

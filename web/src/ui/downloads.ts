@@ -4,7 +4,7 @@ import type { Choice } from '../renditions/index.ts';
 import { createSubject, type Observable } from '../store.ts';
 import { toFailure } from './session.ts';
 
-/** What the page knows of a download; its progress, pauses and end are the browser's. */
+/** State of a download until the browser takes over and shows progress itself. */
 type DownloadState =
   /** The instance is asked whether it can send the file. */
   | { readonly phase: 'opening'; readonly waiting?: Waiting }
@@ -19,7 +19,7 @@ export interface Downloads {
   /**
    * Hands a file over to the browser once the instance can send it. Never rejects.
    * @param item listed with it in the history; without a link it is not
-   * @param addressOf where the browser downloads it, by where the URL has led: the URL by default
+   * @param addressOf maps the URL after redirects to the one that the browser downloads; by default the original URL
    */
   start(url: string, item?: HistoryItem, addressOf?: (found: string) => string): Promise<void>;
   /** Stops waiting for a file that is being opened. */
@@ -35,7 +35,7 @@ interface DownloadsOptions {
   readonly untilReady?: typeof untilStreamable;
 }
 
-/** Downloads by the browser: the page asks before, because a browser does not say in words why a file cannot be sent. */
+/** Downloads by the browser. The page requests one byte before, because a browser does not explain why a download fails. */
 export function createDownloads({
   api,
   history,

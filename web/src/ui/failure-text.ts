@@ -16,7 +16,7 @@ interface FailureLike {
   readonly retryAfterSeconds?: number;
 }
 
-/** Types of problems with the words of another. */
+/** Problem types that are explained by the text of another one. */
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ['bad-parameter', 'unsupported-rendition'],
   ['range-not-satisfiable', 'unsupported-rendition'],
@@ -27,20 +27,20 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ['internal', 'service-failed'],
 ]);
 
-/** Kinds of several types of problems, which have words of their own. */
+/** Kinds that include several problem types, each with a text of its own. */
 const AMBIGUOUS_KINDS: readonly FailureKind[] = ['not-found', 'refused', 'failed'];
 
 function keyOf({ t }: Texts, { kind, problem = '' }: FailureLike): `failure.${FailureKind}` {
   const key = `failure.${ALIASES.get(problem) ?? problem}` as `failure.${FailureKind}`;
-  // A key without a text is its own.
+  // `t` returns the key itself where it has no text.
   return AMBIGUOUS_KINDS.includes(kind) && t(key) !== key ? key : `failure.${kind}`;
 }
 
 /** Failures that come with a Retry-After. */
 const RETRY_LATER_KINDS: readonly FailureKind[] = ['too-many', 'busy', 'waking', 'delayed'];
-/** A shorter delay has been waited out already and did not help, or the start that was announced has passed. */
+/** Shorter delays are not mentioned: the page has waited for them already, or the announced start has passed. */
 const MIN_ANNOUNCED_SECONDS = 60;
-/** What the client of the API reads of a Retry-After at most: the true time may be later. */
+/** The API client cuts Retry-After at this value, so the true time may be later. */
 const MAX_ANNOUNCED_SECONDS = 30 * 86_400;
 
 /** @param link that failed, whose site is named where it matters */
@@ -51,7 +51,7 @@ export function failureText(texts: Texts, failure: FailureLike, link?: string): 
   return { title: t(key), what: laterText(texts, failure, site) ?? t(`${key}.what`, { site }) };
 }
 
-/** What to do after a time that the instance names. */
+/** The advice where the instance says when to retry. */
 function laterText({ t, locale }: Texts, failure: FailureLike, site: string): string | undefined {
   const { kind, problem, retryAfterSeconds: seconds = 0 } = failure;
   if (seconds < MIN_ANNOUNCED_SECONDS || seconds >= MAX_ANNOUNCED_SECONDS) return undefined;
@@ -66,7 +66,7 @@ function laterText({ t, locale }: Texts, failure: FailureLike, site: string): st
 function siteOf({ t, direction }: Texts, link: string | undefined): string {
   const host = URL.parse(link ?? '')?.hostname.replace(/^www\./, '');
   if (!host) return t('failure.site');
-  // Isolated from the text around it, which runs the other way.
+  // Unicode isolates: the name is left-to-right in a right-to-left text.
   return direction === 'rtl' ? `\u2068${host}\u2069` : host;
 }
 
@@ -77,7 +77,7 @@ export function streamFailureText(texts: Texts, failure: FailureLike, link?: str
   return failureText(texts, isExpired ? { ...failure, problem: 'link-refused' } : failure, link);
 }
 
-/** What an instance in maintenance does: `Fetching yt-dlp: 12 MB of 34 MB (35%)`. */
+/** The progress of maintenance: `Fetching yt-dlp: 12 MB of 34 MB (35%)`. */
 export function progressText({ t, locale }: Texts, { step, tool, receivedBytes, totalBytes }: ToolProgress): string {
   if (step !== 'fetch') return t(`waiting.tools.${step}` satisfies TextKey, { tool });
   if (receivedBytes === undefined) return t('waiting.tools.fetch', { tool });
@@ -88,7 +88,7 @@ export function progressText({ t, locale }: Texts, { step, tool, receivedBytes, 
   return t('waiting.tools.share', { tool, received, total: format.bytes(totalBytes), share });
 }
 
-/** Types that stay as they are whatever the kind says. */
+/** Permanent problems, although others of their kind are temporary. */
 const LASTING: readonly (string | undefined)[] = ['private-address', 'ended', 'headers-too-large', 'no-media'];
 
 /** Whether a retry may succeed. */

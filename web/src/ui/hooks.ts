@@ -2,7 +2,7 @@ import type { RefObject } from 'preact';
 import { type Inputs, useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { usePage } from './context.ts';
 
-/** What was loaded; undefined until then, after a failure, and where `load` starts nothing. @param inputs as for an effect */
+/** The result of `load`; undefined before, after a failure, and when `load` returns undefined. @param inputs as for an effect */
 export function useLoaded<T>(load: () => Promise<T> | undefined, inputs: Inputs): T | undefined {
   const [loaded, setLoaded] = useState<T>();
   useEffect(() => {
@@ -62,7 +62,7 @@ export function usePublishedHeight(element: RefObject<HTMLElement | null>, prope
   }, [property]);
 }
 
-/** The target is in view or covers the page: no scrolling. */
+/** Focuses without scrolling: the target is in view, or is the whole page. */
 const moveFocus = (element: Element | null | undefined): void => {
   if (element instanceof HTMLElement) element.focus({ preventScroll: true });
 };

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Waiting } from '../api/index.ts';
 import { usePage } from './context.ts';
 
-/** From here on the delay is shown in minutes. */
+/** Longer delays are shown in minutes. */
 const MINUTE_SECONDS = 60;
 
 /** Countdown to the next attempt. Keep it outside of live regions: it changes every second. */

@@ -61,10 +61,10 @@ interface PlayerProps {
   readonly isMini: boolean;
 }
 
-/** Seconds before the newest media where going back begins. */
+/** Distance from the newest media at which "go back" starts to play. */
 const BACK_SECONDS = 30;
 
-/** Whether only what was received can be played: an element says so once it has the length. */
+/** Whether the element can play only the bytes received so far. */
 const isUnseekable = ({ duration, seekable }: HTMLMediaElement): boolean =>
   duration === Number.POSITIVE_INFINITY || (seekable.length > 0 && seekable.end(seekable.length - 1) < duration - 1);
 
@@ -77,7 +77,7 @@ export const Player = ({ playback, isMini }: PlayerProps) => {
   const { details } = useDetails(link, true);
   const isLive = details?.isLive === true;
   const hasHls = key !== undefined && key !== null && !convertTo;
-  /** What is played instead of the file: what a live stream holds, or a recording that the browser does not play as a file. */
+  /** HLS instead of the file: `held` for the part of a live stream that is still available, `master` for a recording that the browser does not play as a file. */
   const [hls, setHls] = useState<'held' | 'master'>();
   const isHeld = hls === 'held';
   const language = choice.audio === ALL_LANGUAGES ? undefined : choice.audio;
@@ -89,7 +89,7 @@ export const Player = ({ playback, isMini }: PlayerProps) => {
   const [, redraw] = useState({});
   const { paused = true, currentTime = 0, duration = Number.NaN } = media.current ?? {};
   const canSeek = hls !== undefined || (choice.canSeek !== false && !(media.current && isUnseekable(media.current)));
-  /** Of the video's width to its height, once it is known. */
+  /** The video's width divided by its height, once known. */
   const [ratio, setRatio] = useState<number>();
   const [problem, setProblem] = useState<PlaybackProblem>();
   const asking = useRef<AbortController>(null);
@@ -114,7 +114,7 @@ export const Player = ({ playback, isMini }: PlayerProps) => {
     };
   }, []);
   useEffect(() => {
-    // Browsers within apps may have none.
+    // Web views may lack it.
     const { mediaSession } = navigator as Partial<Navigator>;
     if (!mediaSession) return;
     const artwork = coverUrl ? [{ src: coverUrl }] : [];
@@ -135,9 +135,9 @@ export const Player = ({ playback, isMini }: PlayerProps) => {
     // Autoplay may be blocked; the controls remain.
     current.play().catch(() => undefined);
   };
-  // A media element does not report the cause: a request to the stream does.
+  // A media element does not report the cause of an error, so the stream is requested once more.
   const explain = async () => {
-    // Not every live stream is held, and an earlier version of an instance has no such list.
+    // Not every live stream has this list, and earlier versions of the service lack it.
     if (isHeld) {
       setHls(undefined);
       return;
@@ -165,7 +165,7 @@ export const Player = ({ playback, isMini }: PlayerProps) => {
   };
   useEffect(() => {
     if (choice.canSeek === false) couldNotSeek.current = url;
-    // The browser has the stream without ranges.
+    // The browser loaded the stream before it had ranges.
     else if (choice.canSeek && couldNotSeek.current === url) again();
   }, [choice.canSeek, url]);
   const toggle = () => {
@@ -184,12 +184,12 @@ export const Player = ({ playback, isMini }: PlayerProps) => {
     preload: 'metadata',
     tabIndex: 0,
     'aria-label': t('player.label', { title }),
-    // Of HLS that the library plays, the library reports failures; the element has no address, which is no failure.
+    // When the library plays HLS, it reports failures itself, and the element's error only says that it has no `src`.
     onError: isByLibrary ? undefined : explain,
     onLoadedMetadata: () => {
       const { current } = media;
       if (current?.videoHeight) setRatio(current.videoWidth / current.videoHeight);
-      // A file that the browser takes for endless, although its parts can be had.
+      // The browser takes the file for endless although it has ranges: HLS of it can be sought.
       if (current?.duration === Number.POSITIVE_INFINITY && choice.canSeek && hasHls && !hls && !isLive)
         setHls('master');
       if (current && isHeld) current.currentTime = Math.max(0, current.duration - BACK_SECONDS);
@@ -325,12 +325,12 @@ function textOf(texts: Texts, problem: PlaybackProblem, link: string | null): Pa
 const playsHls = (): boolean => document.createElement('video').canPlayType('application/vnd.apple.mpegurl') !== '';
 
 interface HlsOptions {
-  /** Another number loads it again. */
+  /** A changed number loads the playlist again. */
   readonly attempt: number;
   readonly onError: () => void;
 }
 
-/** Plays HLS by a library, while there is a URL. */
+/** Plays HLS with hls.js while `url` is set. */
 function useHls(
   media: RefObject<HTMLMediaElement | null>,
   url: string | undefined,

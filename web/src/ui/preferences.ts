@@ -22,7 +22,7 @@ export function createFormatStore(storage: Store | undefined): FormatStore {
     },
     set(preference) {
       ofLink = undefined;
-      // The height of video is still known when audio was selected in between.
+      // Keeps the height of video while audio is selected.
       current = { ...current, ...preference };
       store(storage, FORMAT_KEY, JSON.stringify(current));
     },
@@ -57,7 +57,7 @@ export function createThemeStore(storage: Store | undefined): ThemeStore {
   };
 }
 
-/** See tokens.css for the attribute. The colour of the browser's own bars follows. */
+/** Sets the attribute that tokens.css reads, and the theme colour of the browser's bars. */
 function applyTheme(theme: Theme): void {
   if (theme === 'system') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;

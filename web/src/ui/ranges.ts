@@ -6,11 +6,11 @@ import { usePage } from './context.ts';
 /** Whether the browser's own controls have a menu of the tracks of a file (Safari). */
 const listsTracks = (): boolean => 'audioTracks' in HTMLMediaElement.prototype;
 
-/** The stream for players, which show title and cover themselves. */
+/** URL for the player, without name, tags and parts. */
 export const playbackUrl = (api: Api, { rendition, bitrateKbps, audio }: Choice): string =>
   api.streamUrl(rendition, { bitrateKbps, ...((audio !== ALL_LANGUAGES || listsTracks()) && { audio }) });
 
-/** Whether to ask for range support: of a pair, and without an exact size, which suggests a generated stream. */
+/** Whether range support is uncertain: for a pair, and for a generated stream, which has no exact size. */
 const isRangeDoubtful = ({ isMuxed, sizeBytes, isSizeEstimate }: Choice): boolean =>
   isMuxed || isSizeEstimate || sizeBytes === undefined;
 
@@ -24,14 +24,14 @@ export async function hasRanges(url: string): Promise<boolean | undefined> {
   return said === null ? undefined : /(^|,)\s*bytes\s*(,|$)/i.test(said);
 }
 
-/** After each response without ranges: the instance may find out meanwhile how long the stream is. */
+/** Pauses after responses without ranges: the instance may determine the size of the stream meanwhile. */
 const AGAIN_MS = [10_000, 20_000, 30_000];
 
 /**
  * Asks whether a stream has ranges, and again for a minute while it has none.
- * @param tell called with each answer
+ * @param tell called after each request
  * @param againMs pauses before it is asked again
- * @returns ends it
+ * @returns stops it
  */
 export function followRanges(
   url: string,

@@ -19,7 +19,7 @@ export const linkOf = (outcome: Outcome): string | undefined =>
 /** Resolves one link at a time: opening another aborts the previous one. */
 export interface Session {
   readonly outcome: Observable<Outcome>;
-  /** Resolves a link, waiting where that helps, and adds it to the history. */
+  /** Resolves a link, with retries after temporary failures, and adds it to the history. */
   open(link: string): void;
   /** Opens several links as a list, resolved one by one. */
   openAll(links: readonly string[]): void;
@@ -39,7 +39,7 @@ interface SessionOptions {
 /** Results restored on back navigation. */
 const RECENT_RESOURCES = { maxEntries: 5, ttlMs: 120_000 };
 
-/** A list is shown as soon as it is known to be one; its entries are resolved while it is shown. */
+/** A playlist is shown before its entries are resolved. */
 const FIRST_ENTRY_WAIT_SECONDS = 0;
 
 export function createSession({ api, history, now = () => performance.now() }: SessionOptions): Session {

@@ -5,7 +5,7 @@ import { useLoaded } from './hooks.ts';
 
 type Parameters = Readonly<Record<string, string>>;
 
-/** Returns addresses of operations that resolve a link; of a private instance for clients without a key. */
+/** Returns URLs of operations that resolve a link. On a private instance they are signed, for clients without a key. */
 export function useSignedUrls(link: string): (operation: string, parameters: Parameters) => string {
   const { api } = usePage();
   const access = useLoaded(() => signLink(link), [link]);
@@ -13,14 +13,14 @@ export function useSignedUrls(link: string): (operation: string, parameters: Par
     `${api.base}/api/${operation}?${new URLSearchParams({ url: link, ...parameters, ...(access && { access }) })}`;
 }
 
-/** Without a preference, as it is preselected. */
+/** The quality without a preference: that of the preselected rendition. */
 const DEFAULT_QUALITY = '1080p';
 
-/** A preference as these operations have it, which choose the format of audio themselves unless it is MP3. */
+/** A preference without audio formats other than MP3, which these operations do not select by. */
 export const askable = ({ container, ...rest }: FormatPreference): FormatPreference =>
   container === 'MP3' ? { container, ...rest } : rest;
 
-/** What these operations are asked for a preference. Files have tags, as single ones have. */
+/** The query parameters for a preference. MP3 files get tags, as single downloads do. */
 export function selectionOf(preference: FormatPreference): Parameters {
   const quality = qualityOf(preference) ?? DEFAULT_QUALITY;
   if (quality === 'best') return { codec: 'any' };

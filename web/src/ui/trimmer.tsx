@@ -21,7 +21,7 @@ const ENDS = Object.keys(NAMES) as readonly End[];
 export const Trimmer = ({ playback, clip, media, durationSeconds }: TrimmerProps) => {
   const { t, playback: player } = usePage();
   const id = useId();
-  /** The end whose text is no time, or not between the other end and that of the media. */
+  /** The end whose text is not a valid time: unreadable, beyond the other end, or beyond the duration. */
   const [invalid, setInvalid] = useState<End>();
   const maxSeconds = Math.max(1, Math.round(durationSeconds));
   const move = (end: End, seconds: number) => {
@@ -43,7 +43,7 @@ export const Trimmer = ({ playback, clip, media, durationSeconds }: TrimmerProps
     setInvalid(isValid ? undefined : end);
     if (isValid) move(end, seconds);
   };
-  // Plays the part alone, from its start again.
+  // Playback stops at the end of the part, and starts again at its beginning.
   useEffect(() => {
     const { current } = media;
     const stay = ({ type }: Event) => {
@@ -101,7 +101,7 @@ export const Trimmer = ({ playback, clip, media, durationSeconds }: TrimmerProps
   );
 };
 
-/** Sets a value, unless the visitor is changing it: what is entered is ahead of the state, which is rendered later. */
+/** Sets a value, except while the visitor edits the input: rendering lags behind what is typed. */
 const showing = (value: string) => (input: HTMLInputElement | null) => {
   if (input && input !== document.activeElement) input.value = value;
 };

@@ -30,7 +30,7 @@ export async function openPartialFile(path: string): Promise<PartialFile> {
       return receivedBytes;
     },
     async startOver(next) {
-      // In this order: what describes other bytes never stands beside the new ones.
+      // In this order, so that a description never stands beside bytes of another entity.
       if (receivedBytes > 0) await act(handle.truncate(0));
       receivedBytes = 0;
       entity = next;
@@ -54,7 +54,7 @@ export async function openPartialFile(path: string): Promise<PartialFile> {
     },
     async close() {
       await handle.close().catch(() => undefined);
-      // Nothing was received: nothing is left behind.
+      // Nothing was received, so no files are left.
       if (receivedBytes === 0 && (await sizeOf(part)) === 0)
         await Promise.all([rm(part, { force: true }), rm(description, { force: true })]);
     },

@@ -79,7 +79,7 @@ interface ShareButtonProps {
 const ShareButton = ({ link, title, choice }: ShareButtonProps) => {
   const { t, api } = usePage();
   const [isOpen, setOpen] = useState(false);
-  /** Null: other devices cannot open the page. Undefined: not known yet. */
+  /** URL at which other devices open the page. Null: they cannot. Undefined: not known yet. */
   const [base, setBase] = useState<string | null>();
   const id = useId();
   const location = shareableLocation([link], qualityOf(preferenceOf(choice)), '');
@@ -108,7 +108,7 @@ const ShareButton = ({ link, title, choice }: ShareButtonProps) => {
   );
 };
 
-/** Names of the machine itself. */
+/** Whether a URL names the machine itself, such as localhost. */
 const isOwnName = (base: string): boolean =>
   /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(new URL(base).hostname);
 

@@ -15,7 +15,7 @@ interface ChoiceListProps {
 export const ChoiceList = ({ choices, selected, onSelect }: ChoiceListProps) => {
   const { t } = usePage();
   const id = useId();
-  // Conversions of one version of the audio alone: there may be dozens.
+  // Conversions are listed for one version of the audio only, because there may be dozens.
   const spoken = versionKey((selected.group === 'video' ? choices.audio[0] : selected)?.version);
   const groups = [
     { name: t('choices.video'), rows: choices.video.filter(({ audio }) => audio === selected.audio) },
@@ -69,11 +69,11 @@ const Row = (choice: Choice) => {
 
 interface DisclosureProps {
   readonly title: string;
-  /** Rendered, with what it loads, once it is open. */
+  /** Rendered only while it is open. */
   readonly children: () => ComponentChildren;
 }
 
-/** Content on request. */
+/** Content behind a summary. */
 export const Disclosure = ({ title, children }: DisclosureProps) => {
   const [isOpen, setOpen] = useState(false);
   return (

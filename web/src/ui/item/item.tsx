@@ -51,7 +51,7 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
   const title = item.title ?? t('item.untitled');
   const [wish, setWish] = useState(() => formats.get());
   const [selectedId, setSelectedId] = useState<string>();
-  // From the resolve that the service has stored; the result does not wait for it.
+  // The result does not wait for details. The service has them from the resolve.
   const { details } = useDetails(link, isNested ? selectedId !== undefined : Boolean(item.video ?? item.audio));
   const choices = useMemo(() => {
     const nameOf = (version: AudioVersion) => versionName(version, texts);
@@ -99,7 +99,7 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
     startOnce();
   }, []);
   const play = (choice: Choice, startSeconds?: number) => {
-    // Another format of the same item continues where the current one is.
+    // Another format of the same item continues at the current position.
     const position = playing && playing.id !== choice.id ? playback.media.current?.currentTime : undefined;
     const now = { startSeconds: startSeconds ?? position, clip: playing && current?.clip };
     playback.current.set({ choice, title, author, coverUrl, link, ...now });

@@ -51,9 +51,9 @@ export const Sentence = ({ choices, selected, onSelect, onSelectGroup }: Sentenc
   };
   const isVersionKnown = versions.length > 1 || Boolean(selected.version?.language);
   const template = t(isVideo ? 'sentence.video' : 'sentence.audio')
-    // The part in brackets is left out where nothing is known of it.
+    // The part in brackets is about the audio version, and is omitted where that is unknown.
     .replace(/\[(.*)\]/, (_, part: string) => (isVersionKnown ? part : ''));
-  // Texts and names of menus in turn.
+  // Alternately texts and names of menus.
   const pieces = template.split(/\{(\w+)\}/);
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is no line of text.
@@ -74,12 +74,12 @@ export const Sentence = ({ choices, selected, onSelect, onSelectGroup }: Sentenc
 };
 
 interface ExtrasProps {
-  /** That the selected choice can hold, one per language. */
+  /** Subtitles that the selected choice can contain, one per language. */
   readonly subtitles: readonly SubtitleInformation[];
-  /** The language of those in the file. */
+  /** Language of the subtitles that were selected. */
   readonly embedded: string | undefined;
   readonly isClip: boolean;
-  /** Whether sponsors are left out; undefined: there are none, or they cannot be. */
+  /** Whether sponsors are skipped; undefined when there are none, or they cannot be skipped. */
   readonly isSkipping: boolean | undefined;
   readonly onWish: (wish: Pick<FormatPreference, 'subtitles' | 'skipsSponsors'>) => void;
   /** Begins or ends to select a part; absent: the item has no parts. */
@@ -134,7 +134,7 @@ interface MenuProps {
   readonly text?: string | undefined;
 }
 
-/** A native select below a text: as wide as it, in a line with the rest. */
+/** A text with an invisible native select over it, so that the menu is as wide as its text and flows in the line. */
 const Menu = ({ label, options, selected, onSelect, text = options[selected] }: MenuProps) => (
   <span class="menu">
     <bdi aria-hidden="true">{text}</bdi>

@@ -13,7 +13,7 @@ import { toFailure } from '../session.ts';
 export interface Entry {
   readonly item: MediaInformation;
   readonly isLooking?: boolean;
-  /** It will be resolved, with the list or by itself. */
+  /** Not resolved yet: it will be, with the list or by itself. */
   readonly isQueued?: boolean;
   /** It turned out to be gone, private or protected; `failure` says why where it was resolved by itself. */
   readonly isGone?: boolean;
@@ -43,18 +43,18 @@ interface Looking {
   readonly found: Promise<MediaInformation | undefined>;
 }
 
-/** Problems that pass, for which the service keeps an entry in its list. Without a type they are those of another version. */
+/** Temporary problems: the service keeps such an entry in its list. `undefined`: a problem without a type, of another version. */
 const PASSING: readonly (string | undefined)[] = ['not-started', 'bot-check', undefined];
 
 /** Whether the service would leave an entry that fails like this out of its list. */
 const isFinal = ({ kind, problem }: ApiFailure): boolean =>
   (kind === 'not-found' || kind === 'refused') && !PASSING.includes(problem);
 
-/** Whether it is to be resolved yet. */
+/** Whether it is still to be resolved. */
 export const isPending = ({ item, isGone, failure }: Entry): boolean => !hasVersions(item) && !isGone && !failure;
 
 interface EntriesOptions {
-  /** The list's link, absent for links entered together: while entries are missing, the service continues with it where it stopped. */
+  /** The list's link; absent for links entered together. Resolving it again makes the service continue with the missing entries. */
   readonly link?: string;
 }
 
@@ -90,7 +90,7 @@ export function useEntries(resource: ResolvedLink, { link }: EntriesOptions = {}
       return complete;
     } catch (error) {
       const failure = toFailure(error);
-      // As in the answer for the list, had it waited for this entry. Links entered together stay, with what to do.
+      // The service would omit this entry from its list. Links entered together are kept, with the reason of the failure.
       const isGone = link !== undefined && isFinal(failure);
       change(index, signal.aborted ? { item } : { item, failure, isGone });
     } finally {
@@ -109,7 +109,7 @@ export function useEntries(resource: ResolvedLink, { link }: EntriesOptions = {}
     looking.set(index, current);
     return current.found;
   };
-  /** What does not resolve with the list may do so by itself, or says why not. */
+  /** Resolves the remaining entries one by one: that may succeed, or gives the reason of the failure. */
   const resolveRest = async () => {
     const pending = latest.current.flatMap((entry, index) => (isPending(entry) ? [index] : [])).values();
     const resolveNext = async () => {
@@ -122,13 +122,13 @@ export function useEntries(resource: ResolvedLink, { link }: EntriesOptions = {}
   const continueList = async (url: string, signal: AbortSignal) => {
     for (let round = 0; round < MAX_ROUNDS && pendingCount() > 0; round++) {
       const before = pendingCount();
-      // Short at first, so that entries appear; longer each time, because an entry that takes longer starts over.
+      // Short at first, so that entries appear soon; then longer, because a slow entry starts over with each request.
       const wait = SECOND_ENTRY_WAIT_SECONDS * 2 ** round;
       const isBounded = wait <= MAX_ENTRY_WAIT_SECONDS;
       const startedAt = performance.now();
       const { mediaItems, counts } = await api.resolve(url, signal, isBounded ? { maxEntryWaitSeconds: wait } : {});
       const isEarly = isBounded && performance.now() - startedAt >= wait * 1000;
-      // An entry that is a list itself becomes several: then places say nothing.
+      // An entry that is a list itself becomes several entries: then a missing link does not mean that an entry is gone.
       const areSame = mediaItems.length + (counts?.unavailable.length ?? 0) === placeCount;
       for (const [index, { item, isLooking }] of latest.current.entries()) {
         const found = mediaItems.find(({ requestedUrl }) => requestedUrl === item.requestedUrl);

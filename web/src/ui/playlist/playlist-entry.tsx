@@ -17,10 +17,10 @@ interface PlaylistEntryProps extends ListedRow {
   readonly choice: Choice | undefined;
   /** The length of a list whose entries have numbers. */
   readonly count: number | undefined;
-  /** Where the started download comes from. */
+  /** The URL of its download, once that was started. */
   readonly url: string | undefined;
   readonly isPicked: boolean;
-  /** The filter leaves it out. */
+  /** The filter does not match it. */
   readonly isHidden: boolean;
   readonly actions: EntryActions;
 }
@@ -34,7 +34,7 @@ export interface EntryActions {
   stop(index: number): void;
 }
 
-/** One entry of a playlist; expanded, its renditions. Rendered again for changes alone: lists are long. */
+/** One entry of a playlist; expanded, its renditions. Rendered again only when its props change, because lists are long. */
 export class PlaylistEntry extends Component<PlaylistEntryProps> {
   override shouldComponentUpdate(next: Readonly<PlaylistEntryProps>): boolean {
     const names = Object.keys(next) as (keyof PlaylistEntryProps)[];
@@ -52,7 +52,7 @@ const Row = ({ index, number, entry, choice, count, url, isPicked, isHidden, act
   /** How often Play was pressed: each time a new item is mounted, which starts playing. */
   const [plays, setPlays] = useState(0);
   const id = useId();
-  // What plays goes on in the corner.
+  // Hiding the row closes its item. What it plays continues in the mini player.
   useEffect(() => {
     if (!isHidden) return;
     setOpen(false);

@@ -15,7 +15,7 @@ export interface PlaylistRow {
 }
 
 export interface ListedRow extends PlaylistRow {
-  /** Among the entries. */
+  /** Index in `Entries.all`. */
   readonly index: number;
   readonly entry: Entry;
 }
@@ -62,7 +62,7 @@ export function useIncrementalCount(count: number): number {
   const [shown, setShown] = useState(FIRST_ROWS);
   useEffect(() => {
     if (shown >= count) return;
-    // A timer besides: there are no frames in a background tab.
+    // The timer is for background tabs, which render no frames.
     const more = () => setShown(shown + ROWS_PER_FRAME);
     const timer = setTimeout(more, 100);
     const frame = requestAnimationFrame(() => setTimeout(more));
@@ -77,9 +77,9 @@ export function useIncrementalCount(count: number): number {
 interface PickedEntries {
   /** Indexes of entries. */
   readonly picked: ReadonlySet<number>;
-  /** @param isRange with the entries between it and the one that was picked before */
+  /** @param isRange also picks the entries between this one and the one picked before */
   pick(index: number, isPicked: boolean, isRange: boolean): void;
-  /** All that are shown. */
+  /** Picks or drops every entry that the filter shows. */
   pickAll(isPicked: boolean): void;
 }
 
@@ -160,7 +160,7 @@ export function useEntryFiles(entries: Entries, { preference, listed, count }: E
     urls,
     /** Undefined while the entry is not resolved, and without any. */
     choiceOf,
-    /** The sum of sizes, of what can be resolved; undefined unless every one is known. */
+    /** The sum of sizes, without failed entries; undefined unless every one is known. */
     bytesOf(rows: readonly ListedRow[]): number | undefined {
       const sizes = rows.map((row) => (row.entry.failure ? 0 : (choiceOf(row)?.sizeBytes ?? Number.NaN)));
       return sizes.reduce((sum, size) => sum + size, 0) || undefined;

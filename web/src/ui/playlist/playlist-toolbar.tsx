@@ -19,7 +19,7 @@ const FORMAT_NAMES = Object.keys(FORMATS) as readonly PlaylistFormat[];
 
 interface PlaylistToolbarProps {
   readonly pickedCount: number;
-  /** What is selected has this size in all; undefined: a size is unknown. */
+  /** Total size of the selected entries; undefined while the size of one is unknown. */
   readonly sizeBytes: number | undefined;
   /** Whether every entry that the filter shows is selected. */
   readonly allPicked: boolean;
@@ -29,9 +29,9 @@ interface PlaylistToolbarProps {
   readonly onPickAll: (isAll: boolean) => void;
   readonly onFormat: (format: PlaylistFormat) => void;
   readonly onDownload: () => void;
-  /** Entries of the selection may be missing in the file. */
+  /** The file may lack some of the selected entries. */
   readonly mayMiss: boolean;
-  /** Other ways than the download, shown on request. */
+  /** Other ways to get the entries, shown behind "More". */
   readonly children?: ComponentChildren;
 }
 

@@ -26,7 +26,7 @@ interface PlaylistProps {
   readonly link?: string;
 }
 
-/** Shorter lists are seen at a glance. */
+/** Shorter lists need no filter. */
 const MIN_FILTERED_ENTRIES = 10;
 
 /** A playlist: select entries and download them, or expand one. */
@@ -63,7 +63,7 @@ export const Playlist = ({ resource, link }: PlaylistProps) => {
   const download = async () => {
     const { title: name = null, author = null, coverUrl = null } = resource;
     if (zip && link) return downloads.start(zip, { link, title: name, author, coverUrl }, archive.follow);
-    // One after the other: an instance limits the streams of a client.
+    // One after the other, because an instance limits the concurrent streams of a client.
     for (const { index } of pickedRows) await files.download(index);
   };
   useEffect(() => {
@@ -125,7 +125,7 @@ export const Playlist = ({ resource, link }: PlaylistProps) => {
           {archive.progress && <ArchiveNote {...archive.progress} />}
           <ol>
             {rows.slice(0, rowCount).map((row) =>
-              // Rows that do not match stay, hidden: to make all of them again at once would take too long.
+              // Rows that do not match are hidden rather than removed: rendering them again at once would take too long.
               isListed(row) ? (
                 <PlaylistEntry
                   key={row.index}
@@ -153,7 +153,7 @@ export const Playlist = ({ resource, link }: PlaylistProps) => {
   );
 };
 
-/** How far a ZIP is, and which of its entries are missing. */
+/** The progress of a ZIP, and which entries it lacks. */
 const ArchiveNote = ({ state, total, completed, skipped, missingEntries }: ArchiveProgress) => {
   const { t } = usePage();
   return (
@@ -224,7 +224,7 @@ interface PlaylistLinksProps {
   readonly podcast: string;
 }
 
-/** What there is beside the ZIP: the selected entries as files of their own, and the whole list for players and as a podcast. */
+/** Alternatives to the ZIP: the selected entries as separate files, and the whole list for players and as a podcast. */
 const PlaylistLinks = ({ title, metalink, m3u8, podcast }: PlaylistLinksProps) => {
   const { t } = usePage();
   return (
@@ -271,7 +271,7 @@ function useArchiveProgress() {
       setProgress(undefined);
       const url = URL.parse(address);
       if (!url?.pathname.includes('/Stream/Archive/')) return address;
-      // Not randomUUID, which needs HTTPS.
+      // `randomUUID` needs HTTPS.
       const id = crypto.getRandomValues(new Uint32Array(4)).join('-');
       const source = new EventSource(`${api.base}/api/Stream/Archive/Progress/${id}`);
       source.onmessage = ({ data }) => {

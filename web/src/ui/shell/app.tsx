@@ -71,7 +71,7 @@ const Announcer = () => {
   );
 };
 
-/** Undefined where a notice says it. */
+/** The announcement of an outcome; undefined where a notice announces it. */
 function describe({ t }: PageState, outcome: Outcome): string | undefined {
   if (outcome.phase === 'idle') return '';
   if (outcome.phase === 'failed') return undefined;
@@ -84,7 +84,7 @@ function describe({ t }: PageState, outcome: Outcome): string | undefined {
     : t('say.found', { title: name });
 }
 
-/** Time for a screen reader to notice the empty text. */
+/** Time that a screen reader needs to notice that the text was cleared. */
 const GAP_MS = 100;
 
 /** Text of a live region. Screen readers announce changes only, so a repeated text is cleared first. */
@@ -182,12 +182,12 @@ export function openLocation({ session, formats }: Opener, search: string, isRet
   else session.open(link);
 }
 
-/** Frames after which a result that is shown again has its height. */
+/** Frames until a restored result has its final height, which scroll restoration needs. */
 const FRAMES_OF_RESULT = 3;
 
 /**
- * Opens the addresses of this page without loading it again, and leaves history and scroll positions to the browser. One
- * without the Navigation API (Baseline 2026) loads the page at each address.
+ * Opens the addresses of this page without loading it again, and leaves history and scroll positions to the browser. A
+ * browser without the Navigation API (Baseline 2026) loads the page at each address.
  */
 function useLocation(opener: Opener): void {
   useEffect(() => {
@@ -207,19 +207,19 @@ function useLocation(opener: Opener): void {
   }, []);
 }
 
-// Loaded while the first link is being resolved: the start page does without it.
+// Loaded while the first link is being resolved, because the start page does not need it.
 const loadShownResult = async () => (await import('./shown-result.tsx')).ShownResult;
 
 /** The outcome of the link in the field. */
 const Result = ({ outcome }: { readonly outcome: Outcome }) => {
   const { loaded: ShownResult, error, retry } = useLazy(loadShownResult);
-  // With a key: it is announced again after each phase, of which the announcer says that there is a result.
+  // The key makes the notice announce itself again in each phase, because the announcer speaks in between.
   if (error) return <UnloadedNotice key={outcome.phase} onRetry={retry} />;
   const isWaiting = outcome.phase === 'resolving' && !outcome.waiting;
   return ShownResult && !isWaiting ? <ShownResult outcome={outcome} /> : <Skeleton />;
 };
 
-/** In place of a result while its link is being resolved. What kind of result it will be is not known. */
+/** Placeholder while a link is being resolved. Whether it is an item or a playlist is not known yet. */
 const Skeleton = () => {
   const { t } = usePage();
   return (
@@ -277,7 +277,7 @@ const Hero = ({ outcome }: { readonly outcome: Outcome }) => {
   );
 };
 
-/** What the start page shows of itself before its script has loaded: the first elements of `App`. */
+/** The prerendered part of the start page: the first elements of `App`. */
 export const Shell = () => (
   <div class="page">
     <Header />

@@ -72,7 +72,7 @@ const DownloadAgain = ({ entry }: { readonly entry: HistoryEntry }) => {
     await downloads.start(fileUrl, entry);
     if (downloads.states.get().get(fileUrl)?.phase !== 'failed') return;
     startsDownload.current = entry.link;
-    // Where the page is loaded again, the address says so.
+    // Without the Navigation API the page is loaded again, so the request stands in the address.
     location.assign(shareableLocation([entry.link]) + (window.navigation ? '' : '#download'));
   };
   const name = t('history.again', { title: entry.title ?? entry.link });

@@ -21,7 +21,7 @@ export const LinkField = ({ outcome }: { readonly outcome: Outcome }) => {
   };
   useLayoutEffect(() => {
     const shown = link ?? given;
-    // Without one, what was typed into the prerendered field stays.
+    // Without a link, text typed into the prerendered field stays.
     if (shown) show(shown, given !== undefined);
     return () => show('');
   }, [link, given]);
@@ -47,7 +47,7 @@ export const LinkField = ({ outcome }: { readonly outcome: Outcome }) => {
     }
   };
   const paste = async () => {
-    // Rejects where the visitor refuses.
+    // Rejects when the visitor denies access.
     const copied = await navigator.clipboard.readText().catch(() => '');
     const links = linksFromText(copied);
     if (links.length > 0) return openLinks(links);
@@ -61,7 +61,7 @@ export const LinkField = ({ outcome }: { readonly outcome: Outcome }) => {
   };
 
   return (
-    // The action is for the prerendered form.
+    // The action is for the prerendered form, which works without script.
     <form action="./" noValidate onSubmit={submit}>
       <div class="field" data-invalid={fault !== undefined}>
         <Icon name="link" />
@@ -94,7 +94,7 @@ export const LinkField = ({ outcome }: { readonly outcome: Outcome }) => {
   );
 };
 
-/** Not everywhere, and on HTTPS alone. */
+/** Not in every browser, and only on HTTPS. */
 const canReadClipboard = (): boolean => globalThis.navigator?.clipboard?.readText !== undefined;
 
 /** The error for a text without a link. */

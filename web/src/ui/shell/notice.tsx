@@ -9,7 +9,7 @@ interface NoticeProps {
   readonly icon: IconName;
   readonly title: string;
   readonly what: string;
-  /** Absent: another try would not help. */
+  /** Absent when a retry would not help. */
   readonly onRetry?: (() => void) | undefined;
   readonly children?: ComponentChildren;
 }
@@ -39,11 +39,11 @@ export const Notice = ({ look, icon, title, what, onRetry, children }: NoticePro
   );
 };
 
-/** In place of what could not be loaded: the code of a result, or of the player. */
+/** Shown when the code of a result or of the player could not be loaded. */
 export const UnloadedNotice = ({ onRetry }: { readonly onRetry: () => void }) => {
   const { t } = usePage();
   const word = isOnline() ? 'unreachable' : 'offline';
-  // After a deployment the code has another address, which the page has when it is loaded again.
+  // After a deployment the code has another URL, which only a reloaded page knows.
   const again = () => (isOnline() ? location.reload() : onRetry());
   return (
     <Notice look="bad" icon="offline" title={t(`failure.${word}`)} what={t(`failure.${word}.what`)} onRetry={again} />

@@ -8,7 +8,7 @@ import { Playlist } from '../playlist/index.ts';
 import type { Outcome } from '../session.ts';
 import { Notice } from './notice.tsx';
 
-/** What a link waits for, why it failed, its item or playlist, or the links of a batch. */
+/** A waiting or failure notice, or the item, playlist or batch of links. */
 export const ShownResult = ({ outcome }: { readonly outcome: Outcome }) => {
   switch (outcome.phase) {
     case 'idle':
@@ -60,7 +60,7 @@ const FailureNotice = ({ failure, link }: FailureNoticeProps) => {
   );
 };
 
-/** A temporary condition that is being waited out. */
+/** The reason why a link waits, with progress and countdown. */
 const WaitingNotice = ({ waiting }: { readonly waiting: Waiting }) => {
   const { t, texts } = usePage();
   const { reason, progress } = waiting;
