@@ -92,7 +92,7 @@ function unwrapped(link: string, page: string | undefined): string {
 function usable(link: string | undefined): string | undefined {
   if (!link || link.length > MAX_LINK_CHARACTERS || !link.isWellFormed() || !/^https?:\/\/[^/?#\\]/i.test(link))
     return undefined;
-  return URL.canParse(link) && new URL(link).hostname !== '' ? link : undefined;
+  return URL.parse(link)?.hostname ? link : undefined;
 }
 
 /** A bookmarklet that opens the current page's address here. @param page this page's address without a slash at its end */

@@ -3,17 +3,12 @@ import { versionKey } from './choices.ts';
 import { rowsOf } from './format-preference.ts';
 
 /** The choices that the menus of the sentence select. */
-interface Menus {
-  /** One per format that the selected version of the audio has, as `nameOf` names it. */
-  readonly formats: readonly Choice[];
-  /** One per version of the audio, in the selected format or one like it. */
-  readonly versions: readonly Choice[];
-}
-
-export function menusOf(choices: Choices, selected: Choice): Menus {
+export function menusOf(choices: Choices, selected: Choice) {
   const byVersion = Map.groupBy(choices[selected.group], ({ version }) => versionKey(version));
   return {
+    /** One per format that the selected version of the audio has, as `nameOf` names it. */
     formats: rowsOf(byVersion.get(versionKey(selected.version)) ?? [], nameOf),
+    /** One per version of the audio, in the selected format or one like it. */
     versions: [...byVersion.values()].flatMap(
       (one) =>
         one.find(({ id }) => id === selected.id) ??

@@ -158,7 +158,7 @@ export const Player = ({ playback, isMini }: PlayerProps) => {
       if (!signal.aborted) setProblem(toFailure(error));
     }
   };
-  useHls(media, isByLibrary ? url : undefined, { attempt, onError: explain });
+  useHls(media, isByLibrary ? url : undefined, attempt, explain);
   const retry = () => {
     hasAsked.current = false;
     again();
@@ -324,17 +324,12 @@ function textOf(texts: Texts, problem: PlaybackProblem, link: string | null): Pa
 /** Whether the browser itself plays HLS. */
 const playsHls = (): boolean => document.createElement('video').canPlayType('application/vnd.apple.mpegurl') !== '';
 
-interface HlsOptions {
-  /** A changed number loads the playlist again. */
-  readonly attempt: number;
-  readonly onError: () => void;
-}
-
-/** Plays HLS with hls.js while `url` is set. */
+/** Plays HLS with hls.js while `url` is set. @param attempt a changed number loads the playlist again */
 function useHls(
   media: RefObject<HTMLMediaElement | null>,
   url: string | undefined,
-  { attempt, onError }: HlsOptions,
+  attempt: number,
+  onError: () => void,
 ): void {
   const fail = useRef(onError);
   fail.current = onError;

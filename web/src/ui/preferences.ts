@@ -4,23 +4,19 @@ import { createSubject, type Observable, readStored, readStoredJson, type Store,
 const FORMAT_KEY = 'reelay.format';
 
 /** The format that the visitor selected last, stored in this browser. */
-export interface FormatStore {
-  get(): FormatPreference | undefined;
-  set(preference: FormatPreference): void;
-  /** The format of the link that is open, until the visitor selects another or opens another link. */
-  setForLink(preference: FormatPreference | undefined): void;
-}
+export type FormatStore = ReturnType<typeof createFormatStore>;
 
-export function createFormatStore(storage: Store | undefined): FormatStore {
+export function createFormatStore(storage: Store | undefined) {
   const stored = readStoredJson(storage, FORMAT_KEY) as FormatPreference | null | undefined;
   let current = stored?.group === 'video' || stored?.group === 'audio' ? stored : undefined;
   let ofLink: FormatPreference | undefined;
   return {
-    get: () => ofLink ?? current,
-    setForLink(preference) {
+    get: (): FormatPreference | undefined => ofLink ?? current,
+    /** The format of the link that is open, until the visitor selects another or opens another link. */
+    setForLink(preference: FormatPreference | undefined): void {
       ofLink = preference;
     },
-    set(preference) {
+    set(preference: FormatPreference): void {
       ofLink = undefined;
       // Keeps the height of video while audio is selected.
       current = { ...current, ...preference };
@@ -37,19 +33,16 @@ export type Theme = (typeof THEMES)[number];
 const THEME_KEY = 'reelay.theme';
 
 /** The colour scheme of the page, stored in this browser. */
-export interface ThemeStore {
-  readonly current: Observable<Theme>;
-  set(theme: Theme): void;
-}
+export type ThemeStore = ReturnType<typeof createThemeStore>;
 
 /** Applies the stored theme at once. */
-export function createThemeStore(storage: Store | undefined): ThemeStore {
+export function createThemeStore(storage: Store | undefined) {
   const stored = readStored(storage, THEME_KEY);
-  const current = createSubject(THEMES.find((theme) => theme === stored) ?? 'system');
+  const current = createSubject<Theme>(THEMES.find((theme) => theme === stored) ?? 'system');
   applyTheme(current.get());
   return {
-    current,
-    set(theme) {
+    current: current as Observable<Theme>,
+    set(theme: Theme): void {
       current.set(theme);
       store(storage, THEME_KEY, theme === 'system' ? null : theme);
       applyTheme(theme);

@@ -63,31 +63,25 @@ export const Actions = ({ choice, item, onPlay, onWithoutSubtitles }: ActionsPro
       )}
       <div class="row actions-more">
         <CopyButton text={api.streamUrl(choice.rendition, choice)} label={t('action.copyLink')} />
-        {item.link && <ShareButton link={item.link} title={item.title} choice={choice} />}
+        {item.link && <ShareButton item={item} choice={choice} />}
       </div>
     </>
   );
 };
 
-interface ShareButtonProps {
-  readonly link: string;
-  readonly title: string | null;
-  readonly choice: Choice;
-}
-
 /** Shares this page's address with the choice in it: the share sheet on touch screens, else a QR code and a copy. */
-const ShareButton = ({ link, title, choice }: ShareButtonProps) => {
+const ShareButton = ({ item, choice }: Pick<ActionsProps, 'item' | 'choice'>) => {
   const { t, api } = usePage();
   const [isOpen, setOpen] = useState(false);
   /** URL at which other devices open the page. Null: they cannot. Undefined: not known yet. */
   const [base, setBase] = useState<string | null>();
   const id = useId();
-  const location = shareableLocation([link], qualityOf(preferenceOf(choice)), '');
+  const location = shareableLocation([item.link ?? ''], qualityOf(preferenceOf(choice)), '');
   const share = async () => {
     const found = base === undefined ? await reachableBase(api) : base;
     setBase(found);
     if (found !== null && hasShareSheet())
-      await navigator.share({ title: title ?? undefined, url: found + location }).catch(ignoreDismissal);
+      await navigator.share({ title: item.title ?? undefined, url: found + location }).catch(ignoreDismissal);
     else setOpen(!isOpen);
   };
   return (

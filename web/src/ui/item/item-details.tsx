@@ -42,11 +42,8 @@ export const ItemDetails = (props: ItemDetailsProps) => {
   );
 };
 
-interface FactsProps extends ItemDetailsProps {
-  readonly details: LoadedDetails;
-}
-
-const Facts = ({ link, item, details, coverKey, onSeek, choice }: FactsProps) => {
+const Facts = (props: ItemDetailsProps & { readonly details: LoadedDetails }) => {
+  const { link, item, details, coverKey, onSeek, choice } = props;
   const { t, texts, format, api, downloads } = usePage();
   const { uploadDate, description, chapters, subtitles } = details;
   const coverUrl = coverKey && details.coverUrl && api.coverUrl(coverKey);
@@ -79,19 +76,27 @@ const Facts = ({ link, item, details, coverKey, onSeek, choice }: FactsProps) =>
         <section>
           <h3>{t('details.chapters')}</h3>
           <ol class="chapters">
-            {chapters.map(({ title, startSeconds }, index) => (
-              <li key={startSeconds}>
-                <ChapterButton title={title} startSeconds={startSeconds} onSeek={onSeek} />
-                {choice && (
-                  <Button
-                    icon="download"
-                    name={t('action.downloadNamed', { label: title ?? format.clock(startSeconds) })}
-                    title={t('action.download')}
-                    onClick={() => download(downloads.urlOf({ ...choice, chapter: index + 1 }))}
-                  />
-                )}
-              </li>
-            ))}
+            {chapters.map(({ title, startSeconds }, index) => {
+              const time = format.clock(startSeconds);
+              const name = (
+                <>
+                  <span class="figures">{time}</span> <bdi>{title}</bdi>
+                </>
+              );
+              return (
+                <li key={startSeconds}>
+                  {onSeek ? <Button onClick={() => onSeek(startSeconds)}>{name}</Button> : name}
+                  {choice && (
+                    <Button
+                      icon="download"
+                      name={t('action.downloadNamed', { label: title ?? time })}
+                      title={t('action.download')}
+                      onClick={() => download(downloads.urlOf({ ...choice, chapter: index + 1 }))}
+                    />
+                  )}
+                </li>
+              );
+            })}
           </ol>
           {choice && (
             <Button icon="download" onClick={() => download(allOf(choice))}>
@@ -132,20 +137,3 @@ const Facts = ({ link, item, details, coverKey, onSeek, choice }: FactsProps) =>
 };
 
 const SUBTITLE_FORMATS = ['srt', 'vtt', 'txt'] as const;
-
-interface ChapterButtonProps {
-  readonly title: string | null;
-  readonly startSeconds: number;
-  readonly onSeek: ((seconds: number) => void) | undefined;
-}
-
-const ChapterButton = ({ title, startSeconds, onSeek }: ChapterButtonProps) => {
-  const { format } = usePage();
-  const content = (
-    <>
-      <span class="figures">{format.clock(startSeconds)}</span> <bdi>{title}</bdi>
-    </>
-  );
-  if (!onSeek) return content;
-  return <Button onClick={() => onSeek(startSeconds)}>{content}</Button>;
-};

@@ -17,7 +17,7 @@ import {
   secondsOfSegments,
   selectPreferred,
 } from '../../renditions/index.ts';
-import { useObservable, usePage } from '../context.ts';
+import { type Playback, useObservable, usePage } from '../context.ts';
 import { Button, Cover, Icon } from '../controls.tsx';
 import { useDetails, useSponsors, versionName } from '../details.ts';
 import { DownloadNote } from '../download-note.tsx';
@@ -176,12 +176,7 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
             />
             <ChoiceList choices={choices} selected={whole} onSelect={remember} />
             {details?.isLive && <LiveNote choice={selected} item={listed} />}
-            {selected.canSeek === false && !details?.isLive && (
-              <p class="note">
-                <Icon name="clock" />
-                {t('choices.noSeek')}
-              </p>
-            )}
+            {selected.canSeek === false && !details?.isLive && <Note>{t('choices.noSeek')}</Note>}
             {details?.availableInSeconds && <StartNote availableAtMs={details.availableAtMs} />}
           </>
         ) : (
@@ -198,21 +193,17 @@ const StartNote = ({ availableAtMs }: { readonly availableAtMs: number }) => {
   const wait = useMemo(() => ({ retrySeconds: Math.ceil((availableAtMs - Date.now()) / 1000) }), [availableAtMs]);
   const seconds = useCountdown(wait);
   if (seconds <= 0) return null;
-  return (
-    <p class="note figures">
-      <Icon name="clock" />
-      {t('waiting.starts', { count: seconds })}
-    </p>
-  );
+  return <Note>{t('waiting.starts', { count: seconds })}</Note>;
 };
 
-interface ItemHeadProps {
-  readonly title: string;
-  readonly author: string | null;
-  readonly link: string | null;
-}
+const Note = ({ children }: { readonly children: string }) => (
+  <p class="note figures">
+    <Icon name="clock" />
+    {children}
+  </p>
+);
 
-const ItemHead = ({ title, author, link }: ItemHeadProps) => (
+const ItemHead = ({ title, author, link }: Pick<Playback, 'title' | 'author' | 'link'>) => (
   <div class="item-head">
     <h2 dir="auto">{title}</h2>
     <p class="byline">
@@ -244,7 +235,7 @@ interface MediaStageProps {
 /** The cover, or the place of the page's player. */
 const MediaStage = (props: MediaStageProps) => {
   const { title, coverUrl, durationSeconds, isLive, isAudio, isPlaying, onPlay } = props;
-  const { t, playback } = usePage();
+  const { t, format, playback } = usePage();
   const play = useRef<HTMLButtonElement>(null);
   const slot = useRef<HTMLDivElement>(null);
   const hasPlayed = useRef(false);
@@ -263,6 +254,7 @@ const MediaStage = (props: MediaStageProps) => {
     };
   }, [isPlaying]);
 
+  const duration = durationSeconds && format.clock(durationSeconds);
   if (isPlaying) return <div class={isAudio ? 'player-slot audio' : 'player-slot'} ref={slot} />;
   return (
     <div class={coverUrl ? 'media-stage' : 'media-stage bare'}>
@@ -280,42 +272,26 @@ const MediaStage = (props: MediaStageProps) => {
           </span>
         </button>
       )}
-      <Length durationSeconds={durationSeconds} isLive={isLive} />
+      {isLive && <p class="media-length live">{t('details.live')}</p>}
+      {!isLive && duration && (
+        <p class="media-length figures">
+          <span class="visually-hidden">{t('details.duration', { duration })}</span>
+          <span aria-hidden="true">{duration}</span>
+        </p>
+      )}
     </div>
   );
 };
 
-/** The length in the corner of the cover, once it is known. */
-const Length = ({ durationSeconds, isLive }: Pick<MediaStageProps, 'durationSeconds' | 'isLive'>) => {
-  const { t, format } = usePage();
-  if (isLive) return <p class="media-length live">{t('details.live')}</p>;
-  if (!durationSeconds) return null;
-  const duration = format.clock(durationSeconds);
-  return (
-    <p class="media-length figures">
-      <span class="visually-hidden">{t('details.duration', { duration })}</span>
-      <span aria-hidden="true">{duration}</span>
-    </p>
-  );
-};
-
-interface LiveNoteProps {
-  readonly choice: Choice;
-  readonly item: HistoryItem;
-}
-
 const LAST_SECONDS = 300;
 
 /** What the download of a live stream is, and its last minutes as a file. */
-const LiveNote = ({ choice, item }: LiveNoteProps) => {
+const LiveNote = ({ choice, item }: { readonly choice: Choice; readonly item: HistoryItem }) => {
   const { t, format, downloads } = usePage();
   const url = downloads.urlOf({ ...choice, lastSeconds: LAST_SECONDS });
   return (
     <>
-      <p class="note">
-        <Icon name="clock" />
-        {t('live.note')}
-      </p>
+      <Note>{t('live.note')}</Note>
       <Button icon="download" onClick={() => void downloads.start(url, item)}>
         {t('live.last', { duration: format.duration(LAST_SECONDS) })}
       </Button>

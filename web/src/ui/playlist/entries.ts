@@ -53,11 +53,6 @@ const isFinal = ({ kind, problem }: ApiFailure): boolean =>
 /** Whether it is still to be resolved. */
 export const isPending = ({ item, isGone, failure }: Entry): boolean => !hasVersions(item) && !isGone && !failure;
 
-interface EntriesOptions {
-  /** The list's link; absent for links entered together. Resolving it again makes the service continue with the missing entries. */
-  readonly link?: string;
-}
-
 /** Concurrent resolves of entries by themselves. */
 const MAX_RESOLVING = 3;
 /** How long further resolves of a list wait for its entries, at first and at most; later ones wait for the service's deadline. */
@@ -66,7 +61,8 @@ const MAX_ENTRY_WAIT_SECONDS = 15;
 /** Further resolves of one list. */
 const MAX_ROUNDS = 20;
 
-export function useEntries(resource: ResolvedLink, { link }: EntriesOptions = {}): Entries {
+/** @param link of the list; undefined for links entered together. Resolving it again makes the service continue with missing entries */
+export function useEntries(resource: ResolvedLink, link: string | undefined): Entries {
   const { api } = usePage();
   const [all, setAll] = useRetainedState<readonly Entry[]>(resource, 'entries', () =>
     resource.mediaItems.map((item) => ({ item, isQueued: !hasVersions(item) })),

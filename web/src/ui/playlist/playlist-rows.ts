@@ -74,21 +74,12 @@ export function useIncrementalCount(count: number): number {
   return Math.min(shown, count);
 }
 
-interface PickedEntries {
-  /** Indexes of entries. */
-  readonly picked: ReadonlySet<number>;
-  /** @param isRange also picks the entries between this one and the one picked before */
-  pick(index: number, isPicked: boolean, isRange: boolean): void;
-  /** Picks or drops every entry that the filter shows. */
-  pickAll(isPicked: boolean): void;
-}
-
 /**
  * Which entries of a list are selected: all at first.
  * @param owner of the state, as for `useRetainedState`
  * @param shown indexes of the entries that the filter shows, in order
  */
-export function usePickedEntries(owner: object, count: number, shown: readonly number[]): PickedEntries {
+export function usePickedEntries(owner: object, count: number, shown: readonly number[]) {
   const [picked, setPicked] = useRetainedState<ReadonlySet<number>>(
     owner,
     'picked',
@@ -98,9 +89,12 @@ export function usePickedEntries(owner: object, count: number, shown: readonly n
   const change = (indexes: readonly number[], isPicked: boolean) =>
     setPicked(isPicked ? picked.union(new Set(indexes)) : picked.difference(new Set(indexes)));
   return {
+    /** Indexes of entries. */
     picked,
-    pickAll: (isPicked) => change(shown, isPicked),
-    pick(index, isPicked, isRange) {
+    /** Picks or drops every entry that the filter shows. */
+    pickAll: (isPicked: boolean): void => change(shown, isPicked),
+    /** @param isRange also picks the entries between this one and the one picked before */
+    pick(index: number, isPicked: boolean, isRange: boolean): void {
       change(isRange ? between(shown, before.current ?? index, index) : [index], isPicked);
       before.current = index;
     },

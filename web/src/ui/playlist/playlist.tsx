@@ -34,7 +34,7 @@ export const Playlist = ({ resource, link }: PlaylistProps) => {
   const { t, formats, downloads, primaryAction } = usePage();
   const isBatch = link === undefined;
   const title = resource.title ?? t(isBatch ? 'batch.title' : 'item.untitled');
-  const entries = useEntries(resource, { link });
+  const entries = useEntries(resource, link);
   const [format, setFormat] = useRetainedState<PlaylistFormat>(resource, 'format', () => 'recommended');
   const [filter, setFilter] = useState('');
   const words = filter.trim();

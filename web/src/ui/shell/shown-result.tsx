@@ -16,7 +16,7 @@ export const ShownResult = ({ outcome }: { readonly outcome: Outcome }) => {
     case 'resolving':
       return outcome.waiting ? <WaitingNotice waiting={outcome.waiting} /> : null;
     case 'failed':
-      return <FailureNotice failure={outcome.failure} link={outcome.link} />;
+      return <FailureNotice {...outcome} />;
     case 'batch':
       return <Playlist key={outcome.links.join('\n')} resource={outcome.resource} />;
     case 'resolved': {
@@ -41,14 +41,8 @@ const ICONS: Readonly<Partial<Record<ApiFailure['kind'], IconName>>> = {
   'too-many': 'clock',
 };
 
-interface FailureNoticeProps {
-  readonly failure: ApiFailure;
-  /** The link that failed. */
-  readonly link: string;
-}
-
 /** A failure with its explanation and a retry button. */
-const FailureNotice = ({ failure, link }: FailureNoticeProps) => {
+const FailureNotice = ({ failure, link }: Extract<Outcome, { phase: 'failed' }>) => {
   const { texts, session } = usePage();
   return (
     <Notice
