@@ -60,7 +60,7 @@ describe('a client', () => {
     await expect(client().resolve('https://example.com', { signal })).rejects.toBe(reason);
   });
 
-  it('refuses what is no address of an instance', () => {
+  it('rejects an instance that is no http or https URL', () => {
     expect(() => createClient({ instance: 'ftp://reelay.example' })).toThrow(TypeError);
     expect(createClient({ instance: 'https://reelay.example/below/' }).instance).toBe('https://reelay.example/below');
   });
@@ -80,7 +80,7 @@ describe('a failure', () => {
     expect(error).toMatchObject(facts);
   });
 
-  it('of a parameter says which', async () => {
+  it('of a parameter names the parameter', async () => {
     const selection = { bitrate: '5' } as never;
     await expect(client().locate('https://example.com', selection)).rejects.toMatchObject({
       code: 'bad-parameter',
@@ -113,7 +113,7 @@ describe('a failure', () => {
     });
   });
 
-  it('is an unexpected response where its JSON does not end, of which 16 MB are read', async () => {
+  it('is an unexpected response after 16 MB of JSON', async () => {
     let sentBytes = 0;
     const chunk = new Uint8Array(1_000_000).fill(0x20);
     const body = new ReadableStream({
@@ -142,7 +142,7 @@ describe('a failure', () => {
     await expect(broken.getAppInfo()).rejects.toMatchObject({ code: 'unreachable', isTemporary: true });
   });
 
-  it('that is temporary is waited out, by Retry-After', async () => {
+  it('that is temporary is retried after the time in Retry-After', async () => {
     const answers = [
       new Response('{"type":"/problems/maintenance","title":"Installing yt-dlp"}', {
         status: 503,
@@ -200,7 +200,7 @@ describe('a private instance', () => {
     expect((await readFile(file)).equals(await readFile(join(origin.mediaDir, 'clip.mp4')))).toBe(true);
   });
 
-  it('alone is sent the key', async () => {
+  it('is the only origin that receives the key', async () => {
     const own = createClient({ instance: service.baseUrl, accessKey: KEY });
     await own.send(origin.url('/files/clip.mp4'), { method: 'HEAD' });
     expect(origin.requestsTo('/files/clip.mp4').at(-1)?.headers).not.toHaveProperty('authorization');

@@ -36,7 +36,7 @@ async function through(proxyOptions: CuttingProxyOptions = {}, path = '/files/lo
 const isSame = async (file: string) => (await readFile(file)).equals(bytes);
 
 describe('a download', () => {
-  it('is the file under the name that the instance gives it', async () => {
+  it('saves the file under the name that the instance gives it', async () => {
     const { run, folder, seen } = await through();
     const { file, ...facts } = await run();
     expect(facts).toEqual({ bytes: bytes.length, resumedBytes: 0 });
@@ -63,7 +63,7 @@ describe('a download', () => {
     expect(await isSame(file)).toBe(true);
   });
 
-  it('continues what an earlier one has left', async () => {
+  it('continues the partial file of an earlier one', async () => {
     const { run, folder } = await through({ cutsAfter: [2_000_000] });
     await expect(run({ maxWaitSeconds: 0 })).rejects.toMatchObject({ code: 'interrupted', isTemporary: true });
     expect((await readdir(folder)).toSorted()).toEqual(['long.mp4.part', 'long.mp4.part.json']);
@@ -101,7 +101,7 @@ describe('a download', () => {
     expect(await readdir(folder)).toEqual(['long.mp4']);
   });
 
-  it('only names a part that is whole', async () => {
+  it('renames a complete partial file without requesting it', async () => {
     const { run, folder, seen } = await through({ cutsAfter: [1_000_000] });
     await run({ maxWaitSeconds: 0 }).catch(() => undefined);
     await writeFile(join(folder, 'long.mp4.part'), bytes);
@@ -111,7 +111,7 @@ describe('a download', () => {
     expect(await readdir(folder)).toEqual(['long.mp4']);
   });
 
-  it('leaves a file of the same size alone, and no other without being told to', async () => {
+  it('skips a file of the same size, and replaces others only with overwrites', async () => {
     const { run, folder, seen } = await through();
     const { file } = await run();
     seen.length = 0;
@@ -163,7 +163,7 @@ describe('a download', () => {
     expect(await isSame(file)).toBe(true);
   });
 
-  it('ends where a response is longer than it states', async () => {
+  it('fails when a response is longer than it states', async () => {
     const folder = await temporaryFolder();
     const file = join(folder, 'file');
     const entity = { etag: '"a"', totalBytes: 100, canResume: true };
@@ -181,7 +181,7 @@ describe('a download', () => {
     expect((await readFile(`${file}.part`)).length).toBe(90);
   });
 
-  it('of a key that is gone has the reason, and leaves nothing', async () => {
+  it('fails with the reason for an expired key, and leaves no file', async () => {
     const folder = await temporaryFolder();
     const client = createClient({ instance: target.baseUrl });
     const url = client.streamUrl({ key: 'A'.repeat(33) });

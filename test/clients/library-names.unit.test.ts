@@ -15,7 +15,7 @@ describe('the names of a library', () => {
     [null, null, 'media [e807b7a716]'],
   ])('%s by %s is %s', (title, author, name) => expect(nameOf(title, author)).toBe(name));
 
-  it('are fit for any file system as they are: a state with others counts as damaged', () => {
+  it('are valid in every file system, as the state of a folder requires', () => {
     const names = ['Con. A documentary', 'aux', 'Nul.', 'é'.repeat(300), '\u200eTitle.'].map((title) => nameOf(title));
     expect(names.map(safeFileName)).toEqual(names);
   });

@@ -29,7 +29,7 @@ it('a list is requested until every entry is resolved, with longer waits each ti
   expect(instance.waits).toEqual([3, 6, 12, undefined, undefined]);
 });
 
-it('entries that a whole deadline does not resolve are left', async () => {
+it('a list is no longer requested when a whole deadline resolves no further entry', async () => {
   const instance = instanceWith(8, 8, 8, 9, 9);
   expect((await resolveList(instance, 'https://example.com/list')).pendingEntries).toBe(1);
   expect(instance.waits).toEqual([3, 6, 12, undefined, undefined]);

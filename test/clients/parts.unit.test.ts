@@ -23,18 +23,18 @@ async function downloadBeside(part: string, head: Record<string, string>, bodies
 
 const whole = (text: string) => () => new Response(text, { headers: { 'content-length': String(text.length) } });
 
-describe('a part of which nothing is known', () => {
-  it('is not taken for the file, although it has its size', async () => {
+describe('a partial file without a description', () => {
+  it('is not taken for the complete file when its size matches', async () => {
     const { ended, text } = await downloadBeside('other', { 'content-length': '5' }, [whole('right')]);
     expect([ended, text]).toMatchObject([{ bytes: 5, resumedBytes: 0 }, 'right']);
   });
 
-  it('that is absent is no file without content', async () => {
+  it('that does not exist is not taken for an empty file', async () => {
     const { ended, text } = await downloadBeside('', { 'content-length': '0' }, [() => new Response('right')]);
     expect([ended, text]).toMatchObject([{ bytes: 5 }, 'right']);
   });
 
-  it('is no reason not to wait', async () => {
+  it('does not prevent retries', async () => {
     const busy = () => new Response(null, { status: 503 });
     const { ended, text } = await downloadBeside('other', {}, [busy, busy, whole('right')]);
     expect([ended, text]).toMatchObject([{ bytes: 5 }, 'right']);

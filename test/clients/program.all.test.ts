@@ -52,7 +52,7 @@ describe('the program', () => {
     expect((await readdir(folder)).toSorted()).toEqual(['clip.mp3', 'sound.mp3']);
   });
 
-  it('writes a link to a pipe, which a lost connection does not end', async () => {
+  it('writes a link to a pipe, and continues after a lost connection', async () => {
     const proxy = await startCuttingProxy(target.baseUrl, { cutsAfter: [3_000_000, 2_000_000] });
     onTestFinished(() => proxy.close());
     const folder = await temporaryFolder();
@@ -126,7 +126,7 @@ describe('the program', () => {
     });
   });
 
-  it('looks again and again for what is new in a list, whatever fails at its source', async () => {
+  it('updates a folder repeatedly with --every, despite failures of the source', async () => {
     const folder = await temporaryFolder();
     const args = ['-o', join(folder, 'pod'), '--every', '0.001'];
     const { child, ended } = start([PROGRAM, target.origin.url('/feeds/podcast.xml'), '-q', 'mp3', ...args], folder);
@@ -218,7 +218,7 @@ describe('the program', () => {
     },
   );
 
-  it('says where a stream is that cannot be continued', async () => {
+  it('prints where the part of a stream is that cannot be continued', async () => {
     const folder = await temporaryFolder();
     const { child, ended } = start([PROGRAM, target.origin.url('/live/index.m3u8'), '-o', 'live.mp4'], folder);
     const part = join(folder, 'live.mp4.part');

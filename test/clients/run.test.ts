@@ -6,7 +6,7 @@ import { serve } from '../web/fakes/serve.ts';
 
 const LIST = 'https://list.example/';
 
-it('keeps a folder in step, says failures by their type, and when it is interrupted that nothing is unfinished', async () => {
+it('prints failures of a folder update by type, and on an interrupt that no file is unfinished', async () => {
   const instance = await serve((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost');
     const json = (status: number, body: object) => response.writeHead(status).end(JSON.stringify(body));

@@ -57,7 +57,7 @@ const summary = (fetched: number, there: number, failed = 0) =>
   `${fetched} fetched, ${there} there already, ${failed} failed\n`;
 
 describe('a folder', () => {
-  it('gets what is missing, and nothing again: not for a changed title, nor for a place in the list', async () => {
+  it('receives missing entries only, even when titles or positions in the list change', async () => {
     const first = await sync();
     expect(first).toEqual({
       code: EXIT_CODES.done,
@@ -74,7 +74,7 @@ describe('a folder', () => {
     expect(await files()).toEqual(['01 - One.mp4', '02 - Two.mp4', 'First.mp3', 'New.m4a', 'New.mp3']);
   });
 
-  it('keeps files that the list no longer has, unless they are to be deleted and the list is all there is', async () => {
+  it('keeps files whose entries left the list, unless they are to be deleted and the list is complete', async () => {
     await sync();
     items = items.slice(1);
     expect((await sync()).stderr).toBe(summary(0, 1));
@@ -90,7 +90,7 @@ describe('a folder', () => {
     expect(await files()).toEqual(['02 - Two.mp4', 'own.txt']);
   });
 
-  it('leaves files of others', async () => {
+  it('keeps files that it did not write', async () => {
     items = [entry('Same', 'clip.mp4'), entry('same', 'silent.mp4'), entry('Own', 'clip.mp4?2')];
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, '03 - Own.mp4'), 'mine');
@@ -175,7 +175,7 @@ describe('a library', () => {
     expect((await sync({ isLibrary: true }, { ...clientOf(), getDetails })).stderr).toBe(summary(0, 2));
   });
 
-  it('follows its options, what is missing, and after a week the metadata', async () => {
+  it('is updated when options change, files are missing, or metadata is a week old', async () => {
     items = [item('One', 'small-detailed')];
     await sync({ isLibrary: true });
     const path = await pathOf('One');
@@ -196,7 +196,7 @@ describe('a library', () => {
     expect(await library()).toEqual({ One: ALL });
   });
 
-  it('loses what the list no longer has with --delete, but nothing of others', async () => {
+  it('removes items whose entries left the list with --delete, but no other files', async () => {
     items = [item('One', 'small-detailed'), item('Two', 'combined'), item('Three', 'combined')];
     await sync({ isLibrary: true });
     const path = await pathOf('Two');
@@ -208,7 +208,7 @@ describe('a library', () => {
     expect(await library()).toEqual({ Two: 'own.txt', Three: WITHOUT_SUBTITLES });
   });
 
-  it('is found again where the state of the folder was lost, and stands beside files', async () => {
+  it('is recognized after the state of the folder was lost, and coexists with files', async () => {
     items = [item('One', 'small-detailed')];
     await sync({ isLibrary: true });
     await rm(join(folder, '.reelay.json'));
@@ -232,7 +232,7 @@ describe('a library', () => {
 });
 
 describe('an entry that fails', () => {
-  it('is reported and does not stop the others; the exit code tells', async () => {
+  it('is reported, does not stop the others, and sets the exit code', async () => {
     const live = { title: 'Now', requestedUrl: target.origin.url('/live/index.m3u8') };
     items = [entry('Gone', 'nowhere.mp4'), live, entry('One', 'clip.mp4'), { title: 'Shared', requestedUrl: LINK }];
     const { code, stdout, stderr } = await sync();

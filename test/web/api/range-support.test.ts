@@ -17,7 +17,7 @@ it.each([
   expect(methods).toEqual(['HEAD']);
 });
 
-it('asks again for a stream without ranges, which may have them later, until it is left', async () => {
+it('checks range support again while a stream has none, until it is stopped', async () => {
   const said = ['none', 'none', 'bytes'];
   let asked = 0;
   const url = await serve((_request, response) => {

@@ -8,7 +8,7 @@ describe('playlistCountsOf', () => {
     ['unavailable=(4),total=7', { total: 7, isCut: false, unavailable: [4] }],
   ])('reads %s', (header, counts) => expect(playlistCountsOf(new Headers({ 'x-playlist': header }))).toEqual(counts));
 
-  it('has none of a link that is no playlist', () => expect(playlistCountsOf(new Headers())).toBeUndefined());
+  it('is undefined for a link that is no playlist', () => expect(playlistCountsOf(new Headers())).toBeUndefined());
 });
 
 describe('progressOf', () => {
@@ -23,5 +23,5 @@ describe('progressOf', () => {
     }),
   );
 
-  it('has none of an instance that does not tell', () => expect(progressOf(new Headers())).toBeUndefined());
+  it('is undefined without the header', () => expect(progressOf(new Headers())).toBeUndefined());
 });

@@ -53,7 +53,7 @@ describe('renditions of an item', () => {
     await page.getByText(/No seeking/).waitFor();
   });
 
-  it('says that a live stream is recorded until it is cancelled, and offers its last minutes', async () => {
+  it('explains that a live stream is recorded until it is cancelled, and offers its last minutes', async () => {
     const { page } = await see('/live/index.m3u8');
     await page.getByText('Records from now until you cancel it.').waitFor();
     expect(await page.getByText(/No seeking/).count()).toBe(0);

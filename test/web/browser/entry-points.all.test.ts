@@ -278,7 +278,7 @@ describe('page', () => {
 });
 
 describe('offline', () => {
-  it('is said, and a link is resolved once the browser is online', async () => {
+  it('shows a notice, and resolves the link once the browser is online', async () => {
     const { page, context } = await open(at('/'));
     // Rendered by the script, so everything of the first load is there.
     await page.getByRole('combobox', { name: 'Theme' }).waitFor();

@@ -31,7 +31,7 @@ afterEach(async () => {
 const see = (path: string) => open(proxy.baseUrl + service.pageFor(path));
 
 describe('during maintenance', () => {
-  it('shows how much of a tool has been fetched, in the language of the page, and continues afterwards', async () => {
+  it('shows the progress of a tool in the language of the page, and continues afterwards', async () => {
     await begin();
     const { page, resolves } = await open(proxy.baseUrl, { locale: 'de' });
     const progress = { 'x-maintenance': 'step=fetch, tool="yt-dlp", received=12000000, total=34000000' };

@@ -56,7 +56,7 @@ async function partsOf(page: Page, act: () => Promise<unknown>): Promise<number[
 }
 
 describe('player', () => {
-  it('goes back in a live stream as far as its source holds it', async () => {
+  it('goes back in a live stream to the oldest segment that is available', async () => {
     const { page } = await play('/live/index.m3u8');
     await page.getByRole('button', { name: 'Go back' }).click();
     await eventually(() => element(page).evaluate((media) => (media as HTMLMediaElement).seekable.length)).toBe(1);
@@ -148,7 +148,7 @@ describe('player', () => {
     expect(requests.some((request) => /\/assets\/hls/.test(request.url()))).toBe(!playsHls);
   });
 
-  it('is as high as an upright video, up to most of the window', async () => {
+  it('takes the height of an upright video, up to most of the window', async () => {
     const { page } = await open('about:blank', { viewport: { width: 1280, height: 1000 } });
     await page.addInitScript(() => {
       Object.defineProperty(HTMLVideoElement.prototype, 'videoWidth', { get: () => 90 });
@@ -208,7 +208,7 @@ describe('player', () => {
     await eventually(() => element(page).count()).toBe(0);
   });
 
-  it('says where a stream cannot be sought, before it is tried', async () => {
+  it('shows that a stream cannot be sought before the user tries', async () => {
     const { page } = await open(service.baseUrl + service.pageFor('/hls/fields/index.m3u8'));
     await page.getByText(/No seeking/).waitFor();
     await page.getByRole('button', { name: 'Play', exact: true }).click();
@@ -287,7 +287,7 @@ describe('player', () => {
     expect(new URL(sound.url()).search).toBe('?quality=mp3&tags=true&format=zip');
   });
 
-  it('waits out Retry-After, shows the countdown and resumes at the same position', async () => {
+  it('waits for Retry-After with a countdown and resumes at the same position', async () => {
     const { page } = await play('/files/long.mp4', undefined, proxy.baseUrl);
     proxy.refuse('/api/Stream/', { status: 429, title: 'Too Many Requests', retryAfter: 3 });
     await element(page).evaluate((media) => {

@@ -61,7 +61,7 @@ describe('sticky playlist toolbar', () => {
 });
 
 describe('a long playlist', () => {
-  it('says what is not listed, and shows the places of unavailable entries', async () => {
+  it('shows counts of unlisted entries, and the positions of unavailable ones', async () => {
     const page = await see('feed', 1280);
     const head = page.locator('.playlist-head');
     await head.getByText('197 of 500 entries').waitFor();

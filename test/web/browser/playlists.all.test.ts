@@ -52,7 +52,7 @@ async function refuse(page: Page, id: string) {
 }
 
 describe('entries that were not resolved in time', () => {
-  it('load by themselves while the list is shown', async () => {
+  it('are resolved one by one while the list is shown', async () => {
     const { page, requests } = await seeList('late', 4, { times: 1 });
     await button(page, `Show formats ${titleOf('late-4')}`).waitFor();
     expect(await page.getByText(/Not loaded yet/).count()).toBe(0);
@@ -60,7 +60,7 @@ describe('entries that were not resolved in time', () => {
     expect(requests.filter((request) => /GetResource.*late-4$/.test(request.url()))).toEqual([]);
   });
 
-  it('are not available when they turn out to be gone by themselves, with the reason', async () => {
+  it('are shown as unavailable with the reason when their own resolve fails', async () => {
     const visitor = await open('about:blank');
     const { page } = visitor;
     await page.route(/GetResource.*lost-3$/, (route) =>
@@ -113,7 +113,7 @@ describe('an entry that must wait', () => {
 });
 
 describe('downloads of a playlist', () => {
-  it('are the ZIP of all of it, where all is selected, with the tags that were selected last', async () => {
+  it('are a ZIP of all entries when all are selected, with the tags that were selected last', async () => {
     const visitor = await open('about:blank');
     const { page } = visitor;
     await page.addInitScript(() => localStorage.setItem('reelay.format', '{"group":"audio","container":"MP3"}'));
@@ -129,7 +129,7 @@ describe('downloads of a playlist', () => {
     for (const name of ['/01 - ', '/02 - ', '/index.txt']) expect(content.includes(name)).toBe(true);
   });
 
-  it('say what is missing in the ZIP', async () => {
+  it('list the entries that the ZIP lacks', async () => {
     const { page } = await open('about:blank');
     await page.goto(
       `${service.baseUrl}/?url=${encodeURIComponent(service.origin.url('/site/list/dead?n=3&broken=2'))}`,
@@ -140,7 +140,7 @@ describe('downloads of a playlist', () => {
     await page.locator('.download-note').getByRole('listitem').getByText('Entry 2').waitFor();
   });
 
-  it('are the ZIP of a selection, whose entries keep their numbers', async () => {
+  it('are a ZIP of a selection, whose entries keep their numbers', async () => {
     const { page } = await seeList('some', 4);
     await page.getByRole('checkbox', { name: `Select ${titleOf('some-2')}` }).uncheck();
     const content = await readFile(await (await downloadFrom(button(page, /^Download 3/))).path());
@@ -168,7 +168,7 @@ describe('returning to a playlist', () => {
     expect(resolves()).toBe(before);
   });
 
-  it('shows the entries that were looked at', async () => {
+  it('restores the scroll position', async () => {
     const { page } = await seeList('scrolled', 40);
     const last = page.getByRole('checkbox', { name: `Select ${titleOf('scrolled-40')}`, exact: true });
     await last.scrollIntoViewIfNeeded();

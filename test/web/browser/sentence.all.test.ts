@@ -145,7 +145,7 @@ describe('the sentence', () => {
     await eventually(text).toBe(sentence);
   });
 
-  it('is short for what has nothing else to select', async () => {
+  it('has no menus when there is only one choice', async () => {
     const { page } = await open(at('/live/index.m3u8'));
     await says(page).toMatch(/^Video in \S+$/);
     await page.goto(at('/site/music/song'));

@@ -133,7 +133,7 @@ describe('the trimmer', () => {
     );
   });
 
-  it('is not offered for what has no ranges', async () => {
+  it('is not offered for a stream without ranges', async () => {
     const { page } = await open(service.baseUrl + service.pageFor('/hls/fields/index.m3u8'), { reusePage: true });
     await page.getByText(/No seeking/).waitFor();
     await page.getByRole('button', { name: 'Play', exact: true }).click();

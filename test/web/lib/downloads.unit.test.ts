@@ -42,7 +42,7 @@ describe('createDownloads', () => {
     expect(history.entries.get()).toMatchObject([{ ...ITEM, fileUrl: URL_OF_FILE }]);
   });
 
-  it('hands over the address that is made of where the file was found, and lists its own', async () => {
+  it('hands over the address that is derived from the redirected URL, and lists the original one', async () => {
     const { downloads, taken, asked, history } = setUp();
     const started = downloads.start(URL_OF_FILE, ITEM, (found) => `${found}?more`);
     asked[0]?.resolve(FOUND);
@@ -51,7 +51,7 @@ describe('createDownloads', () => {
     expect(history.entries.get()).toMatchObject([{ fileUrl: URL_OF_FILE }]);
   });
 
-  it('asks once for a file that is being opened', async () => {
+  it('requests a file once while it is being opened', async () => {
     const { downloads, taken, asked } = setUp();
     const both = [downloads.start(URL_OF_FILE), downloads.start(URL_OF_FILE)];
     asked[0]?.resolve(FOUND);
@@ -63,7 +63,7 @@ describe('createDownloads', () => {
     expect(taken).toHaveLength(2);
   });
 
-  it('shows why a file cannot be sent, and can be asked again', async () => {
+  it('shows why a file cannot be sent, and can be retried', async () => {
     const { downloads, taken, asked, history, stateOf } = setUp();
     const started = downloads.start(URL_OF_FILE, ITEM);
     const failure = new ApiFailure('not-found', { problem: 'not-found' });

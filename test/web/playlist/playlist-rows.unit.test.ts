@@ -44,7 +44,7 @@ describe('matches', () => {
 });
 
 describe('the files of a list', () => {
-  it('are the ones that its archive has, which no other format than MP3 can be asked for', () => {
+  it('are those of its archive, for which MP3 is the only audio format to select', () => {
     const audio = (label: string, convertTo: string | null) => ({
       key: 'one',
       label,

@@ -15,12 +15,12 @@ describe('between', () => {
   // As a filter shows them.
   const shown = [2, 5, 6, 9];
 
-  it('has what is shown between two entries, in either direction', () => {
+  it('returns the shown entries between two entries, in either direction', () => {
     expect(between(shown, 5, 9)).toEqual([5, 6, 9]);
     expect(between(shown, 6, 2)).toEqual([2, 5, 6]);
   });
 
-  it('is the entry alone where the other one is not shown', () => expect(between(shown, 3, 6)).toEqual([6]));
+  it('returns only the entry when the other one is not shown', () => expect(between(shown, 3, 6)).toEqual([6]));
 });
 
 describe('secondsOf', () => {

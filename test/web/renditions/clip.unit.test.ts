@@ -96,7 +96,7 @@ describe('isClippable', () => {
   });
 });
 
-describe('what is left out', () => {
+describe('skipped segments', () => {
   const segments = [
     { startSeconds: 15, endSeconds: 30 },
     { startSeconds: 10, endSeconds: 20 },
@@ -104,13 +104,13 @@ describe('what is left out', () => {
     { startSeconds: 90, endSeconds: 100 },
   ];
 
-  it('has the seconds of all, overlaps once', () => {
+  it('count overlaps once', () => {
     expect(secondsOfSegments([])).toBe(0);
     expect(secondsOfSegments(segments)).toBe(30);
   });
 });
 
-describe('the part that is selected first', () => {
+describe('clipFrom', () => {
   it.each([
     [0, 60, 0, 30],
     [12.7, 60, 12, 42],

@@ -61,7 +61,7 @@ describe('choicesOf with conversions', () => {
     ]);
   });
 
-  it('keeps the listed MP3 alone where its bit rate is none of those', () => {
+  it('has only the listed MP3 when its bit rate is none of those', () => {
     const [mp3, next] = of(OPUS, { ...MP3, bitrate: 160, label: '160 kbps' }).audio;
     expect([mp3, next].map((choice) => [choice?.id, choice?.label])).toEqual([
       ['audio:OPUS:mp3', '160 kbps'],

@@ -42,7 +42,7 @@ describe.each(formatLists.map((list) => [list.name, list] as const))('the page f
     expect(preselected.playsHere).toBe(group.some(({ playsHere }) => playsHere));
   });
 
-  it('preselects nothing flawed, unless what ranks first is', () => {
+  it('preselects a flawed choice only when it ranks first', () => {
     const { preselected } = choices;
     const isFirstFlawed = choices[preselected?.group ?? 'video'][0]?.isFlawed === true;
     if (!isFirstFlawed) expect(preselected?.isFlawed).toBeUndefined();

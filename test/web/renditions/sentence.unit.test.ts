@@ -60,7 +60,7 @@ describe('the menus of the sentence', () => {
     expect(menusOf(choices, find(choices, 'audio:DE:mp3')).formats.map(nameOf)).toEqual(names.with(4, 'M4A 96'));
   });
 
-  it('name the codec of sound in WebM', () => {
+  it('name the codec of audio in WebM', () => {
     const opus = rendition('O', '160 kbps', { fileExtension: '.webm', mimeType: 'audio/webm', description: 'opus' });
     const choices = choicesOf({ ...ITEM, audio: { renditions: [opus] } });
     expect(nameOf(find(choices, 'audio:O'))).toBe('Opus 160');
@@ -134,7 +134,7 @@ describe('the menus of the sentence', () => {
     expect(choices.video.map(({ id }) => id)).toEqual(['video:V', 'video:W']);
   });
 
-  it('know the language of the video as it is listed', () => {
+  it('select the original language of the listed video', () => {
     const choices = of(detailsOf(DETAILS.slice(0, 1)));
     expect(menusOf(choices, find(choices, 'video:V')).versions.map(({ version }) => version)).toEqual([ENGLISH]);
   });
@@ -146,7 +146,7 @@ describe('the menus of the sentence', () => {
 });
 
 describe('all audio of an item', () => {
-  it('comes after what is listed, with keys whose signatures differ', () => {
+  it('follows the listed audio, matched by keys with different signatures', () => {
     const signed = {
       ...ITEM,
       audio: {
