@@ -2,7 +2,7 @@ import { createContext } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
 import type { Api, ClipTimes } from '../api/index.ts';
 import type { Format } from '../format.ts';
-import type { History } from '../history.ts';
+import type { History, HistoryItem } from '../history.ts';
 import type { Choice } from '../renditions/index.ts';
 import { createSubject, type Observable, type Subject } from '../store.ts';
 import type { Locale, Texts } from '../texts.ts';
@@ -54,13 +54,9 @@ export function useObservable<T>(observable: Observable<T>): T {
 }
 
 /** What is being played. */
-export interface Playback {
+export interface Playback extends HistoryItem {
   readonly choice: Choice;
   readonly title: string;
-  readonly author: string | null;
-  readonly coverUrl: string | null;
-  /** The page it is from. */
-  readonly link: string | null;
   /** Position to start at. */
   readonly startSeconds?: number;
   /** The part that is to be downloaded, once it is being selected. */
