@@ -3,9 +3,9 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { createShutdownStack } from '@reelay/concurrency';
+import type { Schema } from '../core/api/index.ts';
 import { readSettings } from '../core/config/index.ts';
 import { messageOf } from '../core/errors/index.ts';
-import type { MediaInformation, MediaRendition, ResourceInformation } from '../lambdas/api/index.ts';
 import { ensureMedia } from '../test/origin/media.ts';
 import { type Origin, startOrigin } from '../test/origin/server.ts';
 import { createProcessLog, createTerminal, findFreePort, listen, shutdownOnSignals } from './process/index.ts';
@@ -78,24 +78,32 @@ async function describeSample({ title, path }: DemoSample, service: string, orig
   const link = origin + path;
   const answer = await fetch(`${service}/api/Fetch/GetResource?url=${encodeURIComponent(link)}`);
   const resolve = `curl -sG ${service}/api/Fetch/GetResource --data-urlencode 'url=${link}'`;
-  const lines = answer.ok ? streamsOf((await answer.json()) as ResourceInformation, service) : [];
+  const lines = answer.ok ? streamsOf((await answer.json()) as Schema<'ResourceInformation'>, service) : [];
   const status = answer.ok ? '' : `  # ${answer.status}`;
   return ['', title, `  ${resolve}${status}`, ...lines.map((line) => `  ${line}`)].join('\n');
 }
 
 /** Each once: a file with both tracks is the best video and the best audio. */
-const streamsOf = ({ mediaItems }: ResourceInformation, service: string): string[] => [
-  ...new Set((mediaItems?.slice(0, 1) ?? []).flatMap(choose).map((rendition) => command(rendition, service))),
+const streamsOf = ({ mediaItems }: Schema<'ResourceInformation'>, service: string): string[] => [
+  ...new Set(
+    mediaItems
+      .slice(0, 1)
+      .flatMap(choose)
+      .map((rendition) => command(rendition, service)),
+  ),
 ];
 
 /** The best video, the best audio, and the conversion. */
-function choose({ video, audio }: MediaInformation): MediaRendition[] {
+function choose({ video, audio }: Schema<'MediaInformation'>): Schema<'MediaRendition'>[] {
   const audios = audio?.renditions ?? [];
-  const chosen = [video?.renditions?.[0], audios[0], audios.find(({ convertTo }) => convertTo)];
+  const chosen = [video?.renditions[0], audios[0], audios.find(({ convertTo }) => convertTo)];
   return chosen.filter((rendition) => rendition !== undefined);
 }
 
-const command = ({ urlType, key, convertTo, label, fileExtension }: MediaRendition, service: string): string =>
+const command = (
+  { urlType, key, convertTo, label, fileExtension }: Schema<'MediaRendition'>,
+  service: string,
+): string =>
   `curl -OJ '${service}/api/Stream/${urlType ?? 'Media'}/${key}${convertTo ? `?format=${convertTo}` : ''}'  # ${label} ${fileExtension}`;
 
 shutdownOnSignals(terminal, shutdown.close);

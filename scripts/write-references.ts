@@ -12,6 +12,6 @@ writeFileSync(api, renderOperationTables(readFileSync(api, 'utf8')));
 writeFileSync(join(DOCS, 'problems.md'), renderProblemReference());
 writeFileSync(join(DOCS, 'settings.md'), renderSettingsReference());
 writeFileSync(join(DOCS, 'format-fields.md'), renderFormatReference());
-writeFileSync(CLIENT_TYPES, await renderClientTypes());
+writeFileSync(CLIENT_TYPES, renderClientTypes());
 // It synthesizes every deployment.
 await import('../test/infra/write-regions.ts');

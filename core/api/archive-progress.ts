@@ -1,5 +1,5 @@
 import { problems } from './problem.ts';
-import type { ArchiveProgress } from './schemas.ts';
+import type { Schema } from './schemas.ts';
 
 /** The unreserved characters of a URL: those of a UUID, and of what clients make of a time and a random number. */
 const JOB_ID = /^[\w.~-]{1,64}$/;
@@ -26,7 +26,7 @@ export const EVENT_STREAM_HEADERS = {
 } as const;
 
 /** An unnamed event of the progress of an archive (HTML standard, server-sent events). */
-export function progressEvent(progress: ArchiveProgress): string {
+export function progressEvent(progress: Schema<'ArchiveProgress'>): string {
   const { state, total, completed, current, skipped, missingEntries } = progress;
   return `data: ${JSON.stringify({ state, total, completed, current, skipped, missingEntries })}\n\n`;
 }

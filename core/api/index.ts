@@ -15,6 +15,7 @@ export {
   operations,
   operationsById,
   readsBody,
+  routes,
   type StreamOperationId,
 } from './operations.ts';
 export { MAX_WINDOW_SEGMENTS } from './parameters.ts';
@@ -22,8 +23,7 @@ export { createProblem, Problem, type ProblemDetails, problems, toProblem, toStr
 export { problemPages, renderProblemReference } from './problem-pages.ts';
 export { type ProblemName, problemNameOf, sayProblem, TYPE_REFERENCES } from './problem-types.ts';
 export { parseLinkParameter, type Query, readSelection, streamPath, writeSelection } from './query.ts';
-export type * as schema from './schemas.ts';
-export type { AppInfo, RequestCount } from './schemas.ts';
+export { IS_ALWAYS_THERE, IS_NEVER_NULL, type Schema, schemas } from './schemas.ts';
 export { contactLines, SECURITY_TEXT_PATH, SECURITY_TEXT_VALID_MS, securityText } from './security-text.ts';
 export {
   type EntrySelection,

@@ -37,6 +37,8 @@ export interface Operation {
   readonly servedBy: 'function' | 'stream-service';
   /** Canonical spelling, with parameters in braces. Requests match in any case. */
   readonly path: string;
+  /** An earlier path of the operation, which answers the same. It is in no description. */
+  readonly formerPath?: string;
   readonly summary: string;
   /** As OpenAPI lists them: the path first. */
   readonly parameters: readonly Parameter[];
@@ -338,13 +340,14 @@ const table = [
     },
   },
   {
-    operationId: 'Segments',
+    operationId: 'SkipSegments',
     ...STREAM,
-    path: '/api/Stream/Segments/{key}',
+    path: '/api/Stream/SkipSegments/{key}',
+    formerPath: '/api/Stream/Segments/{key}',
     summary: 'The segments that viewers have reported of an item, which skip leaves out; none without SPONSORBLOCK_URL',
     inPath: { key: 'The key of any rendition of the item' },
     responses: {
-      200: { description: 'The segments, as the service lists them', schema: 'ItemSegments' },
+      200: { description: 'The segments, as the service lists them', schema: 'SkipSegments' },
       404: failure('No such key'),
       502: failure('The segments cannot be read'),
     },
@@ -454,6 +457,13 @@ export const operations: readonly (Operation & { readonly operationId: Operation
 export const operationsById = Object.fromEntries(
   operations.map((operation) => [operation.operationId, operation]),
 ) as Readonly<Record<OperationId, Operation>>;
+
+/** Every path that requests are matched with, with what serves it: those of the operations, and their former ones. */
+export const routes: readonly (Pick<Operation, 'path' | 'methods' | 'servedBy'> & {
+  readonly operationId: OperationId;
+})[] = operations.flatMap(({ operationId, path, formerPath = [], methods, servedBy }) =>
+  [path, formerPath].flat().map((each) => ({ operationId, path: each, methods, servedBy })),
+);
 
 /** Bytes of the body of a request that are read. */
 export const MAX_BODY_BYTES = 64 * 1024;

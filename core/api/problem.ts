@@ -16,15 +16,10 @@ import {
   UrlExpired,
 } from '../errors/index.ts';
 import { PROBLEM_TYPES, type ProblemName, typeReference } from './problem-types.ts';
+import type { Schema } from './schemas.ts';
 
 /** An error body after RFC 9457. Absent fields are omitted from the JSON. */
-export interface ProblemDetails {
-  /** A relative reference to the page of the problem. */
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  readonly detail?: string;
-}
+export type ProblemDetails = Readonly<Schema<'ProblemDetails'>>;
 
 /**
  * A failure with its response. Thrown for invalid requests; other failures are translated by `toProblem`. Each host turns

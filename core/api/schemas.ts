@@ -2,22 +2,38 @@ import { SEGMENT_CATEGORIES } from '@reelay/seekable-media/skipping';
 import Type, { type Static, type TSchema } from 'typebox';
 import { TYPE_REFERENCES } from './problem-types.ts';
 
-/** The API's objects: one schema each gives the type and the OpenAPI description (3.0: `nullable`, no type null). */
+/**
+ * The objects of the API. Each schema is the one declaration of its object: the OpenAPI description (3.0: `nullable`, no type null)
+ * is the schema itself, the types of the service are its `Static`, and those of the client and of the page are rendered from it
+ * (`scripts/client-types.ts`). The contract permits more than the service sends: `always` and `neverNull` mark where.
+ */
 const object = <P extends Record<string, TSchema>>(properties: P) =>
   Type.Object(properties, { additionalProperties: false });
+
+/** On a schema: what responses do, where the description permits more. Symbols are no part of the description. */
+export const IS_ALWAYS_THERE = Symbol('is always there');
+export const IS_NEVER_NULL = Symbol('is never null');
 
 /** Allows JSON null as well. */
 const nullable = <S extends TSchema>(schema: S) => Type.Unsafe<Static<S> | null>({ ...schema, nullable: true });
 
+/** By the contract it may be null, which it never is. */
+const neverNull = <S extends TSchema>(schema: S) =>
+  Type.Unsafe<Static<S>>({ ...schema, nullable: true, [IS_NEVER_NULL]: true });
+
+/** By the contract it may be absent, which it never is. */
+const always = <S extends TSchema>(schema: S) => Type.Optional({ ...schema, [IS_ALWAYS_THERE]: true }) as TSchema as S;
+
+const string = neverNull(Type.String());
 const text = nullable(Type.String());
-const optionalText = Type.Optional(text);
+const optionalText = always(text);
 const int32 = Type.Integer({ format: 'int32' });
 const nullableInt32 = nullable(int32);
-const optionalInt32 = Type.Optional(nullableInt32);
-const optionalInt64 = Type.Optional(nullable(Type.Integer({ format: 'int64' })));
+const optionalInt32 = always(nullableInt32);
+const optionalInt64 = always(nullable(Type.Integer({ format: 'int64' })));
 const double = Type.Number({ format: 'double' });
 const nullableDouble = nullable(double);
-const optionalDouble = Type.Optional(nullableDouble);
+const optionalDouble = always(nullableDouble);
 
 const oneOf = <const V extends readonly string[]>(values: V) =>
   Type.Unsafe<V[number]>({ type: 'string', enum: [...values] });
@@ -28,14 +44,10 @@ const reference = <S extends TSchema>(name: string, _schema: S) =>
 
 const arrayOf = <S extends TSchema>(name: string, schema: S) => Type.Array(reference(name, schema));
 
-/** By the contract it may be null, which it never is. */
-const listOf = <S extends TSchema>(name: string, schema: S) =>
-  Type.Unsafe<Static<S>[]>({ ...arrayOf(name, schema), nullable: true });
-
 const AppInfo = object({
-  version: text,
+  version: string,
   isHealthy: Type.Boolean(),
-  environment: text,
+  environment: string,
   maintenance: optionalText,
 });
 
@@ -43,12 +55,12 @@ const MediaType = oneOf(['Media', 'PlayList', 'Unknown']);
 const UrlType = oneOf(['Combined', 'Media']);
 
 const MediaRendition = object({
-  key: text,
-  label: text,
+  key: string,
+  label: string,
   description: optionalText,
-  fileExtension: text,
-  mimeType: text,
-  urlType: Type.Optional(reference('UrlType', UrlType)),
+  fileExtension: string,
+  mimeType: string,
+  urlType: always(reference('UrlType', UrlType)),
   fileSizeBytes: optionalInt64,
   height: optionalInt32,
   bitrate: optionalDouble,
@@ -68,7 +80,7 @@ const StreamReference = object({
   ...qualityOf('medium'),
   ...qualityOf('worst'),
   urlType: Type.Optional(reference('UrlType', UrlType)),
-  renditions: Type.Optional(listOf('MediaRendition', MediaRendition)),
+  renditions: always(neverNull(arrayOf('MediaRendition', MediaRendition))),
 });
 
 const MediaInformation = object({
@@ -85,7 +97,7 @@ const ResourceInformation = object({
   title: optionalText,
   author: optionalText,
   coverUrl: optionalText,
-  mediaItems: listOf('MediaInformation', MediaInformation),
+  mediaItems: neverNull(arrayOf('MediaInformation', MediaInformation)),
 });
 
 const Chapter = object({
@@ -95,25 +107,25 @@ const Chapter = object({
 });
 
 const Thumbnail = object({
-  url: text,
+  url: string,
   width: optionalInt32,
   height: optionalInt32,
 });
 
 const SubtitleInformation = object({
-  key: text,
-  language: text,
+  key: string,
+  language: string,
   name: optionalText,
   isAutomatic: Type.Boolean(),
 });
 
 /** An audio rendition, with what a client chooses it by. */
 const AudioVersion = object({
-  key: text,
-  label: text,
+  key: string,
+  label: string,
   description: optionalText,
-  fileExtension: text,
-  mimeType: text,
+  fileExtension: string,
+  mimeType: string,
   fileSizeBytes: optionalInt64,
   bitrate: optionalDouble,
   language: optionalText,
@@ -133,14 +145,14 @@ const MediaDetails = object({
   isLive: Type.Boolean(),
   availableInSeconds: optionalInt32,
   description: optionalText,
-  uploadDate: Type.Optional(nullable(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }))),
+  uploadDate: always(nullable(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }))),
   tags: Type.Array(Type.String()),
   chapters: arrayOf('Chapter', Chapter),
   thumbnails: arrayOf('Thumbnail', Thumbnail),
   audio: arrayOf('AudioVersion', AudioVersion),
   subtitles: arrayOf('SubtitleInformation', SubtitleInformation),
-  segmentsKey: Type.Optional(
-    nullable(Type.String({ description: 'A key for Segments; null where the instance can know none of the item' })),
+  segmentsKey: always(
+    nullable(Type.String({ description: 'A key for SkipSegments; null where the instance can know none of the item' })),
   ),
 });
 
@@ -180,14 +192,14 @@ const Playback = object({
   subtitles: arrayOf('PlaybackSubtitle', PlaybackSubtitle),
 });
 
-const Segment = object({
+const SkipSegment = object({
   category: oneOf(SEGMENT_CATEGORIES),
   startSeconds: double,
   endSeconds: double,
 });
 
 /** An extension of the contract. */
-const ItemSegments = object({ segments: arrayOf('Segment', Segment) });
+const SkipSegments = object({ segments: arrayOf('SkipSegment', SkipSegment) });
 
 /** The data of an event of ArchiveProgress. */
 const ArchiveProgress = object({
@@ -207,13 +219,11 @@ const ArchiveProgress = object({
 
 /** RFC 9457; the only object that allows additional properties. */
 const ProblemDetails = Type.Object({
-  type: Type.Optional(
-    nullable(Type.String({ description: `The class of the problem: ${TYPE_REFERENCES.join(', ')}` })),
-  ),
-  title: optionalText,
-  status: optionalInt32,
-  detail: optionalText,
-  instance: optionalText,
+  type: always(neverNull(Type.String({ description: `The class of the problem: ${TYPE_REFERENCES.join(', ')}` }))),
+  title: always(string),
+  status: always(neverNull(int32)),
+  detail: Type.Optional(string),
+  instance: Type.Optional(string),
 });
 
 /** The endpoint badge format of shields.io, which allows these four keys only. */
@@ -224,26 +234,12 @@ const RequestCount = object({
   color: Type.String(),
 });
 
-export type AppInfo = Static<typeof AppInfo>;
-export type ArchiveProgress = Static<typeof ArchiveProgress>;
-export type RequestCount = Static<typeof RequestCount>;
-export type ResourceInformation = Static<typeof ResourceInformation>;
-export type MediaInformation = Static<typeof MediaInformation>;
-export type StreamReference = Static<typeof StreamReference>;
-export type MediaRendition = Static<typeof MediaRendition>;
-export type AudioVersion = Static<typeof AudioVersion>;
-export type MediaDetails = Static<typeof MediaDetails>;
-export type Playback = Static<typeof Playback>;
-export type PlaybackTrack = Static<typeof PlaybackTrack>;
-export type ItemSegments = Static<typeof ItemSegments>;
-
 /** The schemas by the names that references use. */
 export const schemas = {
   AppInfo,
   ArchiveProgress,
   AudioVersion,
   Chapter,
-  ItemSegments,
   MediaDetails,
   MediaInformation,
   MediaRendition,
@@ -254,7 +250,8 @@ export const schemas = {
   ProblemDetails,
   RequestCount,
   ResourceInformation,
-  Segment,
+  SkipSegment,
+  SkipSegments,
   StreamReference,
   SubtitleInformation,
   Thumbnail,
@@ -262,3 +259,6 @@ export const schemas = {
 } as const;
 
 export type SchemaName = keyof typeof schemas;
+
+/** The object of a schema, as the service sends it: `Schema<'AppInfo'>`. */
+export type Schema<Name extends SchemaName> = Static<(typeof schemas)[Name]>;

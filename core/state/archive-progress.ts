@@ -1,7 +1,7 @@
-import type { schema } from '../api/index.ts';
+import type { Schema } from '../api/index.ts';
 
 /** How far the making of an archive is, for the clients that follow it. */
-export type ArchiveProgress = Readonly<schema.ArchiveProgress>;
+export type ArchiveProgress = Readonly<Schema<'ArchiveProgress'>>;
 
 /** The progress of a job that has not reported any yet. */
 export const NO_PROGRESS: ArchiveProgress = { state: 'building', total: 0, completed: 0, current: null, skipped: 0 };

@@ -1,5 +1,5 @@
 import type { Activity } from '@reelay/yt-dlp-worker';
-import type { AppInfo } from '../../core/api/index.ts';
+import type { Schema } from '../../core/api/index.ts';
 import type { State, ToolsRecord } from '../../core/state/index.ts';
 import { type Answer, type HandlerOptions, headerOf } from '../middleware/index.ts';
 
@@ -35,7 +35,7 @@ export const createGetAppInfo =
       return undefined;
     });
     const [tools, lease] = known ?? [];
-    const json: AppInfo = {
+    const json: Schema<'AppInfo'> = {
       version: `v${version}`,
       isHealthy: tools !== undefined,
       environment,

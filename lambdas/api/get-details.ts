@@ -1,5 +1,5 @@
 import { availabilityDelayMs } from '@reelay/source/track';
-import type { schema } from '../../core/api/index.ts';
+import type { Schema } from '../../core/api/index.ts';
 import type { SignKey } from '../../core/http/index.ts';
 import { keyOf, type Rendition, type Resource, youtubeIdOf } from '../../core/state/index.ts';
 import { type Answer, signKeyFor } from '../middleware/index.ts';
@@ -27,7 +27,7 @@ function availableInSeconds({ tracks }: Resource, now: number): number | null {
   return delayMs > 0 ? Math.ceil(delayMs / 1000) : null;
 }
 
-function toAudioVersion(resource: Resource, rendition: Rendition, signKey: SignKey): schema.AudioVersion {
+function toAudioVersion(resource: Resource, rendition: Rendition, signKey: SignKey): Schema<'AudioVersion'> {
   const { key, label, description, fileExtension, mimeType, fileSizeBytes, bitrate } = toMedia(
     resource,
     rendition,
@@ -61,7 +61,7 @@ interface DetailsOptions {
 export function toMediaDetails(
   resource: Resource,
   { signKey = (key) => key, hasSegments = false }: DetailsOptions = {},
-): schema.MediaDetails {
+): Schema<'MediaDetails'> {
   const { id, title, author, coverUrl, durationSeconds, isLive, details = {}, subtitles = [] } = resource;
   const [first] = resource.renditions;
   // The key of any rendition leads to what is known of its item.

@@ -1,5 +1,5 @@
 import { contentType, isMp4Container } from '@reelay/seekable-media/codecs';
-import { type schema, streamPath } from '../../core/api/index.ts';
+import { type Schema, streamPath } from '../../core/api/index.ts';
 import type { SignKey } from '../../core/http/index.ts';
 import {
   capabilitiesOf,
@@ -32,7 +32,7 @@ export function toPlayback(
   requestedUrl: string,
   signKey: SignKey = (key) => key,
   basePath = '',
-): schema.Playback {
+): Schema<'Playback'> {
   const { title, author, coverUrl, durationSeconds, subtitles = [] } = resource;
   const offered = resource.isLive ? [] : resource.renditions;
   const video = offered.filter(({ side }) => side === 'video');
@@ -61,7 +61,7 @@ export function toPlayback(
  * Undefined for what Media may not serve by range: pairs other than of MP4 files, and lists of segments, of which no stream or
  * HEAD has found yet how long their file is.
  */
-function toTrack(resource: Resource, rendition: Rendition, signKey: SignKey): schema.PlaybackTrack | undefined {
+function toTrack(resource: Resource, rendition: Rendition, signKey: SignKey): Schema<'PlaybackTrack'> | undefined {
   const tracks = tracksOf(resource, rendition);
   const isPair = rendition.urlType === 'Combined';
   const exactBytes = resource.exactSizes?.[rendition.id];

@@ -1,4 +1,4 @@
-import type { RequestCount } from '../../core/api/index.ts';
+import type { Schema } from '../../core/api/index.ts';
 import type { State } from '../../core/state/index.ts';
 import type { Answer } from '../middleware/index.ts';
 
@@ -14,7 +14,7 @@ export const createGetRequestCount =
   ({ state }: GetRequestCountOptions): Answer =>
   async () => {
     const count = await state.countRequests();
-    const json: RequestCount = {
+    const json: Schema<'RequestCount'> = {
       schemaVersion: 1,
       label: 'requests',
       message: count.toLocaleString('en-US'),

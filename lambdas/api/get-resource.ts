@@ -1,5 +1,5 @@
 import { abortable } from '@reelay/concurrency';
-import type { schema } from '../../core/api/index.ts';
+import type { Schema } from '../../core/api/index.ts';
 import { type ConversionName, conversionNames, conversions } from '../../core/conversions/index.ts';
 import { readWaitPreference, type SignKey } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
@@ -49,20 +49,10 @@ async function countRequest(state: Pick<State, 'addRequest'>, log: Log): Promise
   );
 }
 
-/** The schema's objects with nullable fields always present, and lists never null. */
-export type MediaRendition = Required<schema.MediaRendition> & Record<'key' | 'label' | 'fileExtension', string>;
-
-export type StreamReference = Required<Omit<schema.StreamReference, 'urlType' | 'renditions'>> &
-  Pick<schema.StreamReference, 'urlType'> & { renditions: MediaRendition[] };
-
-export type MediaInformation = Omit<schema.MediaInformation, 'video' | 'audio'> & {
-  video?: StreamReference;
-  audio?: StreamReference;
-};
-
-export type ResourceInformation = Required<Omit<schema.ResourceInformation, 'mediaItems'>> & {
-  mediaItems: MediaInformation[];
-};
+type MediaInformation = Schema<'MediaInformation'>;
+type MediaRendition = Schema<'MediaRendition'>;
+type ResourceInformation = Schema<'ResourceInformation'>;
+type StreamReference = Schema<'StreamReference'>;
 
 /**
  * Bounds the response body, in UTF-8. Lambda limits a response to 6 MB; escaping the quotes of the body within its own JSON adds

@@ -1,4 +1,3 @@
 export { createFanOut, createResolveEntry, type EntryEvent } from './fan-out.ts';
 export { createAppAnswers, createFunctions, createResolvingAnswers } from './functions.ts';
 export { createGetApiDescription } from './get-api-description.ts';
-export type { MediaInformation, MediaRendition, ResourceInformation } from './get-resource.ts';

@@ -1,13 +1,13 @@
 import {
   createProblem,
   EVENT_STREAM_HEADERS,
-  operations,
   operationsById,
   type Problem,
   parseJobId,
   problems,
   progressEvent,
   reconnectLines,
+  routes,
   UNKNOWN_JOB_MS,
   waitingSince,
 } from '../../core/api/index.ts';
@@ -30,7 +30,7 @@ interface WakeOnStreamOptions extends HandlerOptions {
   readonly service: Pick<HostService, 'wake'>;
 }
 
-const streamPaths = operations
+const streamPaths = routes
   .filter(({ servedBy }) => servedBy === 'stream-service')
   .map(({ path }) => {
     const pattern = path

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { operations, operationsById, type Problem, problems } from '../../core/api/index.ts';
+import { operationsById, type Problem, problems, routes } from '../../core/api/index.ts';
 import type { Settings } from '../../core/config/index.ts';
 import {
   ACCESS_HEADER,
@@ -29,7 +29,7 @@ interface AccessOptions extends Pick<Settings, 'corsAllowedOrigins' | 'trustedPr
 type RequireAccess = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /** Before and behind the key of a stream path. */
-const STREAM_PATHS = operations
+const STREAM_PATHS = routes
   .filter(({ servedBy, path }) => servedBy === 'stream-service' && path.includes('{key}'))
   .map(({ path }) => new RegExp(`^(${path.replaceAll('.', '\\.').replace(/\{key\}.*/, '')})([^/?]+)(.*)$`, 'i'));
 const SIGNED_PATHS = (['Get', 'Feed'] as const).map((id) => operationsById[id].path.toLowerCase());

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Tools, YtDlpMode } from '@reelay/yt-dlp-worker';
-import { type OperationId, operations } from '../../core/api/index.ts';
+import { type OperationId, routes } from '../../core/api/index.ts';
 import type { Egress } from '../../core/egress/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { Resolver } from '../../core/resolve/index.ts';
@@ -36,7 +36,7 @@ export const noMetrics: ServiceMetrics = {
 };
 
 /** By path up to the first parameter, in lower case. */
-const PREFIXES = operations.map(({ operationId, path }) => ({
+const PREFIXES = routes.map(({ operationId, path }) => ({
   operationId,
   prefix: (path.split('{', 1)[0] ?? path).toLowerCase(),
   isExact: !path.includes('{'),

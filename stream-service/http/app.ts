@@ -1,11 +1,10 @@
 import { predictRange } from '@reelay/seekable-media/http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import {
-  operations,
-  operationsById,
   problems,
   type Query,
   readSelection,
+  routes,
   type Selection,
   type StreamOperationId,
 } from '../../core/api/index.ts';
@@ -124,15 +123,11 @@ const readerOf =
 /** Longest key in characters that a route matches; issued keys have 33. A longer one is an unknown path. */
 const MAX_KEY_LENGTH = 64;
 
-const streamOperations = operations.filter(({ servedBy }) => servedBy === 'stream-service');
-const streamPaths = streamOperations.map(({ path, methods }) => {
+const streamRouteTable = routes.filter(({ servedBy }) => servedBy === 'stream-service');
+const streamPaths = streamRouteTable.map(({ path, methods }) => {
   const pattern = path.replaceAll('.', '\\.').replace(/\{\w+\}/g, `[^/]{1,${MAX_KEY_LENGTH}}`);
   return { pattern: new RegExp(`^${pattern}$`, 'i'), methods: methods.join(', ') };
 });
-
-/** The path of an operation in Fastify's syntax: `/api/Stream/Media/:key`. */
-const routePath = (operationId: StreamOperationId): string =>
-  operationsById[operationId].path.replace(/\{(\w+)\}/g, ':$1');
 
 /** The methods of a stream path besides OPTIONS, such as `GET, HEAD`; undefined for any other path. */
 const methodsOfPath = (path: string): string | undefined =>
@@ -182,7 +177,7 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
   };
 
   /**
-   * Returns what registers the routes of an operation.
+   * Returns what registers the routes of an operation at a path.
    * @param planFor plans the output; `ownJob` names a job among those of the access key
    */
   const route =
@@ -194,8 +189,7 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
         request: { readonly file: string; readonly ownJob: (jobId: string) => string },
       ) => OutputPlan | Promise<OutputPlan>,
     ) =>
-    (operationId: StreamOperationId): void => {
-      const path = routePath(operationId);
+    (path: string, operationId: StreamOperationId): void => {
       /** What a request is answered with, the headers of its response, and a slot for it. */
       const prepare = async (request: FastifyRequest<Route>, reply: FastifyReply) => {
         const selection = readSelection(operationId, request.query);
@@ -250,21 +244,26 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
     };
   const planHls = (found: KeyedRendition, selection: Selection, file: string) =>
     planOutput(found, { route: 'Hls', ...selection, file });
-  const routes: Readonly<Record<StreamOperationId, (operationId: StreamOperationId) => void>> = {
+  const registrations: Readonly<Record<StreamOperationId, (path: string, operationId: StreamOperationId) => void>> = {
     Media: route(find.rendition, planMedia('Media')),
     Combined: route(find.rendition, planMedia('Combined')),
     HlsMaster: route(find.rendition, (found, selection) => planHls(found, selection, 'master.m3u8')),
     HlsFile: route(find.rendition, (found, selection, { file }) => planHls(found, selection, file)),
     Subtitle: route(find.subtitle, (found, { textFormat }) => planSubtitle(found, textFormat)),
     Cover: route(find.rendition, (found) => planOutput(found, { route: 'Cover' })),
-    ArchiveProgress: (operationId) =>
-      archiveProgressRoute(app, routePath(operationId), { ...dependencies, sendEvents }),
-    Segments: (operationId) => segmentsRoute(app, routePath(operationId), find, segments),
+    ArchiveProgress: (path) => archiveProgressRoute(app, path, { ...dependencies, sendEvents }),
+    SkipSegments: (path) => segmentsRoute(app, path, find, segments),
     Archive: route(find.archive, (found, { jobId, ...selection }, { ownJob }) =>
       planArchive(found, { ...selection, jobId: jobId && ownJob(jobId) }),
     ),
   };
-  for (const [operationId, register] of Object.entries(routes)) register(operationId as StreamOperationId);
+  for (const { path, operationId } of streamRouteTable) {
+    // Fastify's syntax: `/api/Stream/Media/:key`.
+    registrations[operationId as StreamOperationId](
+      path.replace(/\{(\w+)\}/g, ':$1'),
+      operationId as StreamOperationId,
+    );
+  }
 }
 
 /** The address of a part of a live stream whose bytes do not change, with the other parameters as they were sent. */

@@ -1,6 +1,6 @@
 import type { Segment } from '@reelay/seekable-media/skipping';
 import type { FastifyInstance } from 'fastify';
-import type { schema } from '../../core/api/index.ts';
+import type { Schema } from '../../core/api/index.ts';
 import { mergeVary, renderJson } from '../../core/http/index.ts';
 import type { KeyLookup } from '../../core/state/index.ts';
 import type { Segments } from '../segments/index.ts';
@@ -27,7 +27,7 @@ export function segmentsRoute(
   });
 }
 
-const toSegments = (segments: readonly Segment[]): schema.ItemSegments => ({
+const toSegments = (segments: readonly Segment[]): Schema<'SkipSegments'> => ({
   segments: segments
     .map(({ category, startSeconds, endSeconds }) => ({ category, startSeconds, endSeconds }))
     .sort((a, b) => a.startSeconds - b.startSeconds),

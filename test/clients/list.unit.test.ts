@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type ResourceInformation, resolveList } from '../../clients/reelay-client/src/index.ts';
+import { type ResourceInformation, resolveList, type StreamReference } from '../../clients/reelay-client/src/index.ts';
 
 /** Answers one number of resolved entries after the other, out of ten; the last one repeats. */
 function instanceWith(...resolved: readonly number[]) {
@@ -11,9 +11,10 @@ function instanceWith(...resolved: readonly number[]) {
       coverUrl: null,
       title: null,
       author: null,
-      ...(index < count && { audio: {} }),
+      ...(index < count && { audio: {} as StreamReference }),
     }));
-    return { type: 'PlayList', mediaItems } satisfies ResourceInformation;
+    const list: ResourceInformation = { type: 'PlayList', title: null, author: null, coverUrl: null, mediaItems };
+    return list;
   };
   return { waits, resolve };
 }

@@ -42,7 +42,7 @@ import { type Download, download } from 'reelay-client/files';
 
 const client: Client = createClient({ instance: process.argv[2] ?? '' });
 const list = await resolveList(client, process.argv[3] ?? '');
-const rendition: MediaRendition | undefined = list.mediaItems?.[0]?.video?.renditions?.[0];
+const rendition: MediaRendition | undefined = list.mediaItems[0]?.video?.renditions[0];
 if (!rendition) throw new Error('No rendition');
 const { bytes }: Download = await download(client, client.streamUrl(rendition, { tags: 'false' }), { file: 'a.mp4' });
 const wanted: ProblemName = 'bad-parameter';

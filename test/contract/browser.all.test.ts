@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import type { Playback } from '../../core/api/schemas.ts';
+import type { Playback } from '../../clients/reelay-client/src/api-types.ts';
 import { SECONDS } from '../origin/recipes.ts';
 import { hasChromium, itInChromium as it, launchChromium } from '../support/chromium.ts';
 import { renditionOf, sizedConversionOf } from './stream-helpers.ts';

@@ -233,10 +233,10 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
     parameters: ['path key string required'],
     responses: { 200: undefined, 206: undefined, 304: undefined, 404: PROBLEM, 416: PROBLEM, 502: PROBLEM },
   },
-  'GET /api/Stream/Segments/{key}': {
-    operationId: 'Segments',
+  'GET /api/Stream/SkipSegments/{key}': {
+    operationId: 'SkipSegments',
     parameters: ['path key string required'],
-    responses: { 200: 'ItemSegments', 404: PROBLEM, 502: PROBLEM },
+    responses: { 200: 'SkipSegments', 404: PROBLEM, 502: PROBLEM },
   },
   'GET /api/Stream/Archive/{key}': {
     operationId: 'Archive',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { MediaDetails } from '../../core/api/schemas.ts';
+import type { MediaDetails } from '../../clients/reelay-client/src/api-types.ts';
 import { useTarget } from './target.ts';
 
 const target = useTarget();

@@ -202,7 +202,7 @@ describe('CORS', () => {
 
 describe('pages of other sites', () => {
   const link = '?url=http%3A%2F%2Fx.invalid%2F';
-  const kinds = ['Media', 'Combined', 'Cover', 'Subtitle', 'Segments', 'Archive', 'Hls'];
+  const kinds = ['Media', 'Combined', 'Cover', 'Subtitle', 'SkipSegments', 'Segments', 'Archive', 'Hls'];
   const paths = [
     ...['Fetch/GetResource', 'Fetch/GetDetails', 'Fetch/GetPlayback', 'Get', 'Feed'].map((name) => name + link),
     ...kinds.map((kind) => `Stream/${kind}/${GOOD_KEY}${kind === 'Hls' ? '/all.mpd' : ''}`),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { MediaRendition } from '../../lambdas/api/get-resource.ts';
+import type { MediaRendition } from '../../clients/reelay-client/src/api-types.ts';
 import { sendRequest } from '../support/request.ts';
 import { pathOf } from './stream-helpers.ts';
 import { ANY_INSTANCE, useTarget, verified } from './target.ts';

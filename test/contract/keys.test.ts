@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { MediaInformation } from '../../lambdas/api/get-resource.ts';
+import type { MediaInformation } from '../../clients/reelay-client/src/api-types.ts';
 import { inspect, probeBody } from '../support/media-tools.ts';
 import { expectProblem } from './api-document.ts';
 import { itemOf, renditionOf } from './stream-helpers.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'content-disposition';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { MediaDetails } from '../../core/api/schemas.ts';
+import type { MediaDetails } from '../../clients/reelay-client/src/api-types.ts';
 import { expectProblem } from './api-document.ts';
 import { conversionOf, renditionOf, sizedConversionOf } from './stream-helpers.ts';
 import { useTarget } from './target.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { MediaDetails } from '../../core/api/schemas.ts';
+import type { MediaDetails } from '../../clients/reelay-client/src/api-types.ts';
 import { MESSAGE_HEADERS, messageOf } from '../support/mcp-client.ts';
 import type { RequestOptions } from '../support/request.ts';
 import { conversionOf, renditionOf } from './stream-helpers.ts';
@@ -47,7 +47,8 @@ const REQUESTS: readonly (readonly [operationId: string, path: () => string | Pr
   ],
   ['Subtitle', async () => `/api/Stream/Subtitle/${await firstSubtitle('/site/detailed/operations')}`, /^text\/vtt/],
   ['Cover', async () => `/api/Stream/Cover/${await keyOf('/site/detailed/operations')}`, /^image\/jpeg/],
-  ['Segments', async () => `/api/Stream/Segments/${await keyOf('/files/clip.mp4')}`, /^application\/json/],
+  ['SkipSegments', async () => `/api/Stream/SkipSegments/${await keyOf('/files/clip.mp4')}`, /^application\/json/],
+  ['SkipSegments', async () => `/api/Stream/Segments/${await keyOf('/files/clip.mp4')}`, /^application\/json/],
   ['Archive', () => getPath(`/api/Get?${query('/feeds/podcast.xml')}&quality=audio&format=zip`), /^application\/zip/],
   ['ArchiveList', () => getPath(`/api/Stream/Archive?${query('/feeds/podcast.xml')}`), /^application\/zip/],
   ['ArchiveProgress', endedJob, /^text\/event-stream/],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Playback, PlaybackTrack } from '../../core/api/schemas.ts';
+import type { Playback, PlaybackTrack } from '../../clients/reelay-client/src/api-types.ts';
 import { SECONDS } from '../origin/recipes.ts';
 import { inspect, probeBody } from '../support/media-tools.ts';
 import { renditionOf } from './stream-helpers.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { MediaInformation, StreamReference } from '../../lambdas/api/get-resource.ts';
+import type { MediaInformation, StreamReference } from '../../clients/reelay-client/src/api-types.ts';
 import { useTarget } from './target.ts';
 
 const target = useTarget();

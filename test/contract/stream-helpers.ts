@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import type { MediaInformation, MediaRendition } from '../../lambdas/api/get-resource.ts';
+import type { MediaInformation, MediaRendition } from '../../clients/reelay-client/src/api-types.ts';
 import type { Target } from './target.ts';
 
 /** Resolves a link to its single item. */

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { operations } from '../../core/api/operations.ts';
+import { routes } from '../../core/api/operations.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const documents = globSync('{*.md,docs/**/*.md,web/**/*.md,test/**/*.md}', { cwd: ROOT })
@@ -92,7 +92,7 @@ describe('documents', () => {
   });
 
   it('name only paths of the API that exist', () => {
-    const known = operations.map(({ path }) => path.split('/'));
+    const known = routes.map(({ path }) => path.split('/'));
     // Any segment may be the value of a path parameter. A path that ends with a slash names all below it.
     const exists = (named: readonly string[]) =>
       known.some(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { operations } from '../../core/api/operations.ts';
+import { routes } from '../../core/api/operations.ts';
 import { profiles } from '../../infra/config/profiles.ts';
 import { PROFILE_NAMES, regional, regionalTemplate, template } from './deployments.ts';
 import { distribution } from './distribution.ts';
@@ -48,7 +48,7 @@ export function checkEdge(): void {
 
     it('routes every path of the stream service in any case to its behaviour', () => {
       const { CacheBehaviors } = distribution(of);
-      const streams = operations.filter(({ servedBy }) => servedBy === 'stream-service');
+      const streams = routes.filter(({ servedBy }) => servedBy === 'stream-service');
       const paths = streams.map(({ path }) => path.replaceAll(/\{\w+\}/g, KEY));
       for (const path of paths.flatMap((each) => [each, each.toLowerCase()])) {
         const first = CacheBehaviors.find(({ PathPattern }) => matches(PathPattern ?? '', path));

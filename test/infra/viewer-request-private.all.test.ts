@@ -28,6 +28,7 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function of a
     ['/api/unknown', bearer, '/api/unknown'],
     [`/api/stream/media/${signed}`, {}, `/api/Stream/Media/${KEY}`],
     [`/api/Stream/Hls/${signed}/video.m3u8`, {}, `/api/Stream/Hls/${KEY}/video.m3u8`],
+    [`/api/Stream/skipsegments/${signed}`, {}, `/api/Stream/SkipSegments/${KEY}`],
     [`/api/Stream/segments/${signed}`, {}, `/api/Stream/Segments/${KEY}`],
     [`/api/Stream/Media/${signed}`, { authorization: 'Basic dXNlcjpwYXNz' }, `/api/Stream/Media/${KEY}`],
     [`/api/Stream/Media/${signed}x`, bearer, `/api/Stream/Media/${KEY}`],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { operations } from '../../core/api/operations.ts';
+import { routes } from '../../core/api/operations.ts';
 import { createSignatureCheck } from '../../core/http/access-secrets.ts';
 import { chooseJsonType } from '../../core/http/negotiation.ts';
 import { STREAM_PARAMETERS, UNCACHED_PARAMETERS } from '../../infra/constructs/edge/viewer-request-source.ts';
@@ -20,7 +20,7 @@ interface Case {
 
 const mixCase = (path: string) =>
   path.replace(/[a-z]/gi, (letter, at) => (at % 2 ? letter.toUpperCase() : letter.toLowerCase()));
-const known = operations;
+const known = routes;
 const REFUSED = ['POST', 'PUT', 'PATCH', 'DELETE'];
 
 it('excludes no more parameters from the cache key than a cache policy of CloudFront may name', () => {
@@ -278,7 +278,7 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('while the cost guard keeps i
 
 describe('deployed viewer request function', () => {
   const cases: Case[] = [
-    ...operations.map(({ path }) => ({ uri: mixCase(path).replace(/\{key\}/i, KEY) })),
+    ...routes.map(({ path }) => ({ uri: mixCase(path).replace(/\{key\}/i, KEY) })),
     ...['/', '/assets/x.js', '/SWAGGER/v1', '/api/New', '/API', '/%ZZ', '/ÄPI'].map((uri) => ({ uri })),
     { uri: '/api/App', method: 'POST' },
     { uri: '/Mcp', method: 'POST' },

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ResourceInformation } from '../../lambdas/api/get-resource.ts';
+import type { ResourceInformation } from '../../clients/reelay-client/src/api-types.ts';
 import { openOwnService } from '../contract/target.ts';
 import type { OriginHandler } from '../origin/handler.ts';
 import { madeBy } from '../origin/media.ts';

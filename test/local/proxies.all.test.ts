@@ -61,7 +61,7 @@ describe.each<[string, string, () => Promise<string>]>([
       await client.locate(CLIP),
       new URL(muxed[0]?.path ?? '', instance).href,
     ];
-    for (const url of [...urls, client.streamUrl(rendition ?? { key: null, convertTo: null })])
+    for (const url of [...urls, client.streamUrl(rendition ?? { key: '' })])
       expect(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(clip)).toBe(true);
     expect((await fetch(episode, { headers: { range: 'bytes=0-9' } })).status).toBe(206);
     expect((await client.send(muxed[0]?.path ?? '', { method: 'HEAD' })).status).toBe(200);

@@ -151,6 +151,7 @@ describe('metrics', () => {
   it('have the operation of a path as label', () => {
     expect(operationOf('/API/fetch/getresource?url=x')).toBe('GetResource');
     expect(operationOf('/api/Stream/Combined/key')).toBe('Combined');
+    expect(operationOf('/api/stream/segments/key')).toBe('SkipSegments');
     expect(operationOf('/api/stream/archive?url=x')).toBe('ArchiveList');
     expect(operationOf('/api/Stream/Archive/Progress/a')).toBe('ArchiveProgress');
     expect(operationOf('/api/Stream/Archive/key')).toBe('Archive');

@@ -1,7 +1,6 @@
 import { dirname } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { MediaDetails } from '../../core/api/schemas.ts';
-import type { StreamReference } from '../../lambdas/api/get-resource.ts';
+import type { MediaDetails, StreamReference } from '../../clients/reelay-client/src/api-types.ts';
 import { type StockFile, type StockOutcome, sha256 } from './stock-yt-dlp.ts';
 import { trackHashes } from './track-hashes.ts';
 import type { SiteFixture } from './use-site.ts';

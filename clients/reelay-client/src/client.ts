@@ -1,22 +1,14 @@
-import type { components, operations } from './api-types.ts';
+import type {
+  AppInfo,
+  MediaDetails,
+  MediaRendition,
+  Playback,
+  ResourceInformation,
+  Selection,
+  StreamParameters,
+} from './api-types.ts';
 import { failureOf, ReelayError, readText } from './failure.ts';
 import { type RetryOptions, withRetries } from './retry.ts';
-
-type Schemas = components['schemas'];
-export type AppInfo = Schemas['AppInfo'];
-export type MediaDetails = Schemas['MediaDetails'];
-export type MediaInformation = Schemas['MediaInformation'];
-export type MediaRendition = Schemas['MediaRendition'];
-export type Playback = Schemas['Playback'];
-export type PlaybackTrack = Schemas['PlaybackTrack'];
-export type ResourceInformation = Schemas['ResourceInformation'];
-export type StreamReference = Schemas['StreamReference'];
-
-type QueryOf<Name extends 'Get' | 'Media'> = NonNullable<operations[Name]['parameters']['query']>;
-/** What `/api/Get` selects and how it is sent: `{ quality: '1080p' }`, `{ quality: 'mp3', bitrate: '320' }`. */
-export type Selection = Omit<QueryOf<'Get'>, 'url'>;
-/** How `/api/Stream/Media` sends a rendition. */
-export type StreamParameters = QueryOf<'Media'>;
 
 export interface ClientOptions {
   /** Origin of the instance, or the path it is served below: `https://reelay.example`. */
@@ -36,6 +28,9 @@ export interface ResolveOptions extends RetryOptions {
   /** Called with the headers of the response: `X-Playlist` says what a list has besides its entries, `X-Maintenance` how far the maintenance of the instance is. */
   readonly onHeaders?: ((headers: Headers) => void) | undefined;
 }
+
+/** What names a rendition in the URL of its stream. */
+type StreamedRendition = Pick<MediaRendition, 'key'> & Partial<Pick<MediaRendition, 'convertTo'>>;
 
 /** Client of one instance. Every method throws `ReelayError`, or the reason of the signal when it is aborted. */
 export interface Client {
@@ -57,7 +52,7 @@ export interface Client {
   /** URL that redirects to the stream, for players and download managers. A private instance requires its key there. */
   getUrl(link: string, selection?: Selection): string;
   /** URL of the stream of a rendition. Any key works there, also one whose `urlType` is `Combined`. */
-  streamUrl(rendition: Pick<MediaRendition, 'key' | 'convertTo'>, parameters?: StreamParameters): string;
+  streamUrl(rendition: StreamedRendition, parameters?: StreamParameters): string;
   /** Sends a request with the access key. @param to a path or an absolute URL @throws ReelayError for a status from 400 */
   send(to: string, init?: RequestInit): Promise<Response>;
 }
@@ -139,7 +134,7 @@ export function createClient({ instance, accessKey, fetch = globalThis.fetch }: 
     getUrl: (link, selection = {}) => base + pathOf('Get', link, selection),
     streamUrl({ key, convertTo }, parameters = {}) {
       const query = new URLSearchParams({ ...(convertTo && { format: convertTo }), ...parameters });
-      const path = `${base}/api/Stream/Media/${encodeURIComponent(key ?? '')}`;
+      const path = `${base}/api/Stream/Media/${encodeURIComponent(key)}`;
       return query.size > 0 ? `${path}?${query}` : path;
     },
   };
@@ -194,7 +189,7 @@ export async function resolveList(
   for (let number = 0; ; number++) {
     const maxEntryWaitSeconds = ENTRY_WAITS_SECONDS[number];
     const resource = await client.resolve(link, { ...options, maxEntryWaitSeconds });
-    const pendingEntries = (resource.mediaItems ?? []).filter((item) => !hasRenditions(item)).length;
+    const pendingEntries = resource.mediaItems.filter((item) => !hasRenditions(item)).length;
     const list = { ...resource, pendingEntries };
     onUpdate?.(list);
     const isStuck = maxEntryWaitSeconds === undefined && pendingEntries >= pendingBefore;

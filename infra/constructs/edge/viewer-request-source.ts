@@ -6,6 +6,7 @@ import {
   MAX_BODY_BYTES,
   operations,
   operationsById,
+  routes,
   SECURITY_TEXT_PATH,
   SECURITY_TEXT_VALID_MS,
 } from '../../../core/api/index.ts';
@@ -15,12 +16,12 @@ import { API_PREFIX } from './path-prefixes.ts';
 
 /** The paths that the edge function knows, together by origin and methods: the function has little room. */
 function groupRoutes() {
-  const routes = operations.map(({ path, methods, servedBy }) => ({
+  const targets = routes.map(({ path, methods, servedBy }) => ({
     path,
     origin: servedBy === 'function' ? 'api' : 'stream',
     methods: [...methods, 'OPTIONS'].join(', '),
   }));
-  const groups = Map.groupBy(routes, ({ origin, methods }) => `${origin} ${methods}`);
+  const groups = Map.groupBy(targets, ({ origin, methods }) => `${origin} ${methods}`);
   return [...groups.values()].map((group) => ({ ...group[0], path: undefined, paths: group.map(({ path }) => path) }));
 }
 

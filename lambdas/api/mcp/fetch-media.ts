@@ -1,13 +1,14 @@
-import { streamPath } from '../../../core/api/index.ts';
+import { type Schema, streamPath } from '../../../core/api/index.ts';
 import { findConversionName } from '../../../core/conversions/index.ts';
 import { normalizeLink } from '../../../core/resolve/index.ts';
 import { signKeyFor } from '../../middleware/index.ts';
-import { type MediaRendition, toResourceInformation } from '../get-resource.ts';
+import { toResourceInformation } from '../get-resource.ts';
 import type { ResolvedRequest } from '../resolve-request.ts';
 import { LINK_INPUT, MEDIA_OUTPUT, type Tool, type ToolCall } from './tool.ts';
 
 /** A rendition with the address of its file. */
-interface MediaFile extends Pick<MediaRendition, 'label' | 'description' | 'fileExtension' | 'fileSizeBytes'> {
+interface MediaFile
+  extends Pick<Schema<'MediaRendition'>, 'label' | 'description' | 'fileExtension' | 'fileSizeBytes'> {
   /** Absolute; signed where the instance is private. */
   readonly downloadUrl: string;
 }
@@ -46,7 +47,7 @@ export function describeMedia({ resolved, sent }: ResolvedRequest, call: ToolCal
   const { type, title, author, coverUrl, mediaItems } = toResourceInformation(resolved, sent, signKeyFor(call.event));
   const baseUrl = call.baseUrl();
   const link = normalizeLink(sent.trim());
-  const files = (renditions: readonly MediaRendition[] = []) =>
+  const files = (renditions: readonly Schema<'MediaRendition'>[] = []) =>
     renditions.map((rendition) => toFile(rendition, baseUrl));
   const items = mediaItems.map((item): MediaItem => {
     const { requestedUrl, video, audio } = item;
@@ -64,7 +65,7 @@ export function describeMedia({ resolved, sent }: ResolvedRequest, call: ToolCal
   return { type, title, author, coverUrl, items };
 }
 
-function toFile(rendition: MediaRendition, baseUrl: string): MediaFile {
+function toFile(rendition: Schema<'MediaRendition'>, baseUrl: string): MediaFile {
   const { key, label, description, fileExtension, fileSizeBytes, convertTo } = rendition;
   // Media serves both kinds of renditions, by range where that is possible.
   const path = streamPath('Media', key, { format: findConversionName(convertTo ?? undefined) });

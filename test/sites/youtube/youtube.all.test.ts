@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { MediaDetails } from '../../../core/api/schemas.ts';
+import type { MediaDetails } from '../../../clients/reelay-client/src/api-types.ts';
 import { delivers, describeSite, refuses } from '../describe-site.ts';
 import { sha256 } from '../stock-yt-dlp.ts';
 import { useSite } from '../use-site.ts';

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { operations } from '../../../core/api/operations.ts';
+import { routes } from '../../../core/api/operations.ts';
 import { createProblem } from '../../../core/api/problem.ts';
 import { StateUnavailable } from '../../../core/errors/errors.ts';
 import { silentLog } from '../../../core/log/index.ts';
@@ -36,7 +36,7 @@ describe('404', () => {
 
 describe('pages of other sites', () => {
   const OF_OTHERS = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'video' };
-  const paths = operations.flatMap(({ servedBy, path, methods }) =>
+  const paths = routes.flatMap(({ servedBy, path, methods }) =>
     methods.map((method) => [servedBy, method, path.replace('{file}', 'media.mp4')] as const),
   );
   const streams = paths.filter(([servedBy]) => servedBy === 'stream-service');

@@ -66,7 +66,7 @@ async function startFakeInstance({ pageDir, clip }: FakeInstanceOptions): Promis
     if (pathname === '/api/Fetch/GetDetails') return sendDetails(response, searchParams.get('url') ?? '');
     if (pathname.startsWith('/api/Stream/Subtitle/'))
       return void response.writeHead(200, { 'content-type': 'text/vtt' }).end(SUBTITLES);
-    if (pathname.startsWith('/api/Stream/Segments/')) return sendJson(response, 200, SEGMENTS);
+    if (pathname.startsWith('/api/Stream/SkipSegments/')) return sendJson(response, 200, SEGMENTS);
     if (pathname === '/api/Fetch/GetResource') return resolve(response, request, searchParams.get('url') ?? '');
     if (pathname.startsWith('/api/Stream/')) return stream(request, response, pathname, clip);
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);

@@ -1,10 +1,10 @@
 import type {
-  ItemSegments,
   MediaDetails,
   MediaInformation,
   MediaRendition,
   ResourceInformation,
-} from '../../../core/api/schemas.ts';
+  SkipSegments,
+} from '../../../clients/reelay-client/src/api-types.ts';
 
 const MB = 1_000_000;
 const cover = (name: string) => `/covers/${name}.svg`;
@@ -162,7 +162,7 @@ export const DETAILS: MediaDetails = {
 };
 
 /** Of every item. */
-export const SEGMENTS: ItemSegments = {
+export const SEGMENTS: SkipSegments = {
   segments: [
     { category: 'intro', startSeconds: 0, endSeconds: 20 },
     { category: 'sponsor', startSeconds: 60, endSeconds: 120 },

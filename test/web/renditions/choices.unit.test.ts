@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { MediaInformation, MediaRendition } from '../../../web/src/api/contract.ts';
+import type { MediaInformation, MediaRendition } from '../../../web/src/api/index.ts';
 import { choicesOf } from '../../../web/src/renditions/choices.ts';
 import { rowsOf } from '../../../web/src/renditions/format-preference.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createApi } from '../../../web/src/api/api.ts';
-import type { MediaInformation, MediaRendition } from '../../../web/src/api/contract.ts';
+import type { MediaInformation, MediaRendition } from '../../../web/src/api/index.ts';
 import type { Choice } from '../../../web/src/renditions/choice.ts';
 import { choicesOf } from '../../../web/src/renditions/choices.ts';
 import {

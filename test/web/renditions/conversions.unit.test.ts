@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MP3_BITRATES_KBPS } from '../../../core/conversions/index.ts';
 import { createApi } from '../../../web/src/api/api.ts';
-import type { MediaInformation, MediaRendition } from '../../../web/src/api/contract.ts';
+import type { MediaInformation, MediaRendition } from '../../../web/src/api/index.ts';
 import { choicesOf } from '../../../web/src/renditions/choices.ts';
 import { MP3_BITRATES_KBPS as BITRATES_OF_PAGE } from '../../../web/src/renditions/conversions.ts';
 

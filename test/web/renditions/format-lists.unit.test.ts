@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { assembleResource } from '../../../core/resolve/link/assemble-resource.ts';
 import { selectRenditions } from '../../../core/resolve/renditions/select-renditions.ts';
 import { toResourceInformation } from '../../../lambdas/api/get-resource.ts';
-import type { MediaInformation } from '../../../web/src/api/contract.ts';
+import type { MediaInformation } from '../../../web/src/api/index.ts';
 import type { Choice } from '../../../web/src/renditions/choice.ts';
 import { choicesOf } from '../../../web/src/renditions/choices.ts';
 import { candidatesOf, formatLists } from '../../core/resolve/renditions/format-lists.ts';

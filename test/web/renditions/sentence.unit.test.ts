@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createApi } from '../../../web/src/api/api.ts';
-import type { MediaInformation, MediaRendition } from '../../../web/src/api/contract.ts';
-import type { AudioVersion } from '../../../web/src/api/index.ts';
+import type { AudioVersion, MediaInformation, MediaRendition } from '../../../web/src/api/index.ts';
 import type { Choice, DetailedAudio } from '../../../web/src/renditions/choice.ts';
 import { type ChoicesOptions, choicesOf } from '../../../web/src/renditions/choices.ts';
 import { languageChange, menusOf, nameOf } from '../../../web/src/renditions/sentence.ts';

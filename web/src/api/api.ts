@@ -1,12 +1,12 @@
-import { createClient } from '../../../clients/reelay-client/src/index.ts';
-import type {
-  AppInfo,
-  MediaDetails,
-  MediaInformation,
-  MediaRendition,
-  ResourceInformation,
-  Segment,
-} from './contract.ts';
+import {
+  type AppInfo,
+  createClient,
+  type MediaDetails,
+  type MediaInformation,
+  type MediaRendition,
+  type ResourceInformation,
+  type SkipSegment,
+} from '../../../clients/reelay-client/src/index.ts';
 import { type ToolProgress, toApiFailure } from './failure.ts';
 import { type PlaylistCounts, playlistCountsOf, progressOf } from './response-headers.ts';
 
@@ -18,7 +18,7 @@ export interface Api {
   resolve(link: string, signal?: AbortSignal, options?: ResolveOptions): Promise<ResolvedLink>;
   getDetails(link: string): Promise<MediaDetails>;
   /** Segments that viewers have reported. @param key of the details */
-  getSegments(key: string): Promise<readonly Segment[]>;
+  getSegments(key: string): Promise<readonly SkipSegment[]>;
   /** URL of the cover of the item that a rendition belongs to, for saving. @param key of the rendition */
   coverUrl(key: string): string;
   /** URL of a subtitle file. */
@@ -107,13 +107,12 @@ export function createApi(base: string): Api {
           counts = playlistCountsOf(headers);
         };
         const resource = await client.resolve(link, { signal, maxEntryWaitSeconds, onHeaders });
-        const { mediaItems } = resource as ResourceInformation;
-        return { ...resource, mediaItems: mediaItems.map(withWebLink), counts };
+        return { ...resource, mediaItems: resource.mediaItems.map(withWebLink), counts };
       }),
-    getDetails: (link) => send(() => client.getDetails(link) as Promise<MediaDetails>),
+    getDetails: (link) => send(() => client.getDetails(link)),
     getSegments: (key) =>
       send(async () => {
-        const response = await client.send(`/api/Stream/Segments/${encodeURIComponent(key)}`);
+        const response = await client.send(`/api/Stream/SkipSegments/${encodeURIComponent(key)}`);
         return (await response.json()).segments;
       }),
     coverUrl: (key) => `${base}/api/Stream/Cover/${encodeURIComponent(key)}`,

@@ -1,4 +1,3 @@
-export { type Api, type ClipTimes, createApi, type ResolvedLink, type StreamOptions } from './api.ts';
 export type {
   ArchiveProgress,
   AudioVersion,
@@ -7,9 +6,10 @@ export type {
   MediaInformation,
   MediaRendition,
   ResourceInformation,
-  Segment,
+  SkipSegment,
   StreamReference,
   SubtitleInformation,
-} from './contract.ts';
+} from '../../../clients/reelay-client/src/index.ts';
+export { type Api, type ClipTimes, createApi, type ResolvedLink, type StreamOptions } from './api.ts';
 export { ApiFailure, type FailureFacts, type FailureKind, isOnline, type ToolProgress } from './failure.ts';
 export { resolveWhenAvailable, untilStreamable, type Waiting, type WaitOptions } from './retry-wait.ts';

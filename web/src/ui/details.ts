@@ -1,4 +1,4 @@
-import type { Api, AudioVersion, MediaDetails, Segment, SubtitleInformation } from '../api/index.ts';
+import type { Api, AudioVersion, MediaDetails, SkipSegment, SubtitleInformation } from '../api/index.ts';
 import type { Format } from '../format.ts';
 import { ALL_LANGUAGES, type Choice, type DetailedAudio, languageName } from '../renditions/index.ts';
 import { createTtlCache } from '../store.ts';
@@ -25,7 +25,7 @@ export async function loadDetails(api: Api, link: string): Promise<LoadedDetails
 }
 
 /** Loads the sponsors of an item. @throws ApiFailure */
-export const loadSponsors = async (api: Api, key: string): Promise<readonly Segment[]> =>
+export const loadSponsors = async (api: Api, key: string): Promise<readonly SkipSegment[]> =>
   (await api.getSegments(key)).filter(({ category }) => category === 'sponsor');
 
 /** Shared by the player and the result: each item is asked for once. */
@@ -51,8 +51,13 @@ export function useDetails(link: string | null, isWanted: boolean) {
   return { details: loaded, failure: error === undefined ? undefined : toFailure(error), retry };
 }
 
+<<<<<<< HEAD:web/src/ui/details.ts
 /** The sponsors of an item; none while they are not known, or cannot be read, since nothing depends on them. */
 export function useSponsors({ segmentsKey }: Partial<LoadedDetails> = {}): readonly Segment[] {
+=======
+/** The sponsors of an item; none while they are not known, or cannot be read: to leave them out is an extra. */
+export function useSponsors({ segmentsKey }: Partial<LoadedDetails> = {}): readonly SkipSegment[] {
+>>>>>>> 7b119dc2 (Declare the objects of the API once, and rename Segments to SkipSegments):web/src/ui/details/use-details.ts
   const { api } = usePage();
   return useLoaded(() => (segmentsKey ? loadSponsors(api, segmentsKey) : undefined), [api, segmentsKey]) ?? [];
 }

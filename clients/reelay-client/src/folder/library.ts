@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { copyFile, mkdir, readdir, readFile, rm, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
-import type { Client, MediaDetails } from '../client.ts';
+import type { MediaDetails } from '../api-types.ts';
+import type { Client } from '../client.ts';
 import { ReelayError } from '../failure.ts';
 import { cutText, type Download, download, requireWritable, safeFileName } from '../files/index.ts';
 import type { RetryOptions } from '../retry.ts';

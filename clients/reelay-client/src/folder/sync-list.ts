@@ -1,6 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Client, MediaInformation, Selection } from '../client.ts';
+import type { MediaInformation, Selection } from '../api-types.ts';
+import type { Client } from '../client.ts';
 import { ReelayError } from '../failure.ts';
 import { type Download, type DownloadProgress, download, requireWritable, sizeOf } from '../files/index.ts';
 import type { RetryOptions } from '../retry.ts';

@@ -319,7 +319,9 @@ describe('Media with skip', () => {
   it('lists the segments of an item in the order of their starts', async () => {
     const files = ['ladder/both-360.mp4'] as const;
     const listOf = async (started: Awaited<ReturnType<typeof startMedia>>) => {
-      const { status, body } = await sendRequest(started.url.replace('Media', 'Segments'));
+      const paths = ['SkipSegments', 'Segments'].map((path) => started.url.replace('Media', path));
+      const [{ status, body }, former] = await Promise.all([sendRequest(paths[0] ?? ''), sendRequest(paths[1] ?? '')]);
+      expect([former.status, former.body]).toEqual([status, body]);
       return [status, JSON.parse(body.toString()).segments];
     };
     const segments = [segmentOf(4, 5, 'outro'), segmentOf(1, 2.5), segmentOf(0, 9, 'intro', { videoDuration: 60 })];
