@@ -6,8 +6,16 @@ export {
   UNKNOWN_JOB_MS,
   waitingSince,
 } from './archive-progress.ts';
+export {
+  contactLines,
+  problemPages,
+  renderOperationTables,
+  renderProblemReference,
+  SECURITY_TEXT_PATH,
+  SECURITY_TEXT_VALID_MS,
+  securityText,
+} from './documents.ts';
 export { openApiDocument, privateOpenApiDocument } from './openapi.ts';
-export { renderOperationTables } from './operation-tables.ts';
 export {
   type FunctionOperationId,
   MAX_BODY_BYTES,
@@ -20,11 +28,9 @@ export {
 } from './operations.ts';
 export { MAX_WINDOW_SEGMENTS } from './parameters.ts';
 export { createProblem, Problem, type ProblemDetails, problems, toProblem, toStreamProblem } from './problem.ts';
-export { problemPages, renderProblemReference } from './problem-pages.ts';
 export { type ProblemName, problemNameOf, sayProblem, TYPE_REFERENCES } from './problem-types.ts';
-export { parseLinkParameter, type Query, readSelection, streamPath, writeSelection } from './query.ts';
+export { type Query, readSelection, streamPath, writeSelection } from './query.ts';
 export { IS_ALWAYS_THERE, IS_NEVER_NULL, type Schema, schemas } from './schemas.ts';
-export { contactLines, SECURITY_TEXT_PATH, SECURITY_TEXT_VALID_MS, securityText } from './security-text.ts';
 export {
   type EntrySelection,
   type FeedFormat,

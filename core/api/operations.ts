@@ -2,7 +2,6 @@ import {
   ARCHIVE_FORMAT,
   AUDIO,
   CODEC,
-  described,
   ENTITY,
   ENTRIES,
   FEED_FORMAT,
@@ -26,6 +25,7 @@ import {
   SUBTITLE_FORMAT,
   SUBTITLES,
   type Texts,
+  withDescription,
 } from './parameters.ts';
 import type { SchemaName } from './schemas.ts';
 import { FEED_FORMATS, type Selection } from './selection.ts';
@@ -305,7 +305,7 @@ const table = [
     ...STREAM,
     path: '/api/Stream/Hls/{key}/{file}',
     summary: 'A file that the HLS master playlist of a rendition refers to',
-    query: { audio: described(AUDIO, 'As in the URLs of the master playlist'), entity: ENTITY },
+    query: { audio: withDescription(AUDIO, 'As in the URLs of the master playlist'), entity: ENTITY },
     inPath: {
       file: 'all.m3u8 and all.mpd (HLS and DASH of every height in the same codecs, from which players choose by bandwidth), video.m3u8, audio.m3u8, audio-2.m3u8 and so on, both.m3u8, media.mp4, media-2.mp4 and so on, chapters.json; of a live stream held.m3u8 and its segments too',
     },

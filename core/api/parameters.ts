@@ -33,7 +33,7 @@ export interface QueryParameter {
 }
 
 /** A parameter that one operation describes in other words. */
-export const described = (parameter: QueryParameter, description: string): QueryParameter => ({
+export const withDescription = (parameter: QueryParameter, description: string): QueryParameter => ({
   ...parameter,
   description,
 });
@@ -179,7 +179,7 @@ export const AUDIO: QueryParameter = {
   write: ({ audio }) => audio,
 };
 
-export const PRESENTED_AUDIO = described(
+export const PRESENTED_AUDIO = withDescription(
   AUDIO,
   'As for Media; of a pair by default every language in the codec of its own audio, the original first',
 );
@@ -407,14 +407,15 @@ export const SKIP_AND_MARK = { skip: SKIP, mark: MARK };
 
 /** How each entry of a list is sent. */
 export const ofEntries = (quality: string) => ({
-  quality: described(QUALITY, quality),
-  codec: described(CODEC, 'As for Get'),
-  maxBytes: described(MAX_BYTES, 'As for Get, of each entry'),
+  quality: withDescription(QUALITY, quality),
+  codec: withDescription(CODEC, 'As for Get'),
+  maxBytes: withDescription(MAX_BYTES, 'As for Get, of each entry'),
   bitrate: BITRATE,
   tags: TAGS,
-  audio: described(AUDIO, 'As for Get, of each entry'),
+  audio: withDescription(AUDIO, 'As for Get, of each entry'),
   ...SKIP_AND_MARK,
 });
 
 /** A parameter of the archive to which an operation redirects. */
-export const ofArchive = (parameter: QueryParameter) => described(parameter, `Of an archive: ${parameter.description}`);
+export const ofArchive = (parameter: QueryParameter) =>
+  withDescription(parameter, `Of an archive: ${parameter.description}`);

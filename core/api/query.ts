@@ -49,30 +49,3 @@ export function streamPath(operationId: StreamOperationId, key: string, selectio
   const query = writeSelection(operationId, selection);
   return query.size > 0 ? `${path}?${query}` : path;
 }
-
-/** Characters. */
-const MAX_LINK_LENGTH = 4096;
-
-/** The `url` parameter of the operations that resolve a link. */
-interface LinkParameter {
-  /** An absolute http or https URL, trimmed. */
-  readonly link: string;
-  /** The value as sent, before trimming. */
-  readonly sent: string;
-}
-
-/**
- * Parses the `url` parameter, decoded once. The first of several counts.
- * @param rawQuery the query string without its `?`, undecoded: ordinary form decoding, `+` is a space
- * @throws Problem 400 unless it is an absolute http or https URL with a host
- */
-export function parseLinkParameter(rawQuery: string): LinkParameter {
-  const sent = new URLSearchParams(rawQuery).get('url') ?? '';
-  const link = sent.trim();
-  if (link === '' || link.length > MAX_LINK_LENGTH) throw problems.badLink();
-  // URL.parse repairs `http:host` and `http:///host`, which are malformed links.
-  if (!/^https?:\/\/[^/?#\\]/i.test(link)) throw problems.badLink();
-  const url = URL.parse(link);
-  if (!url || url.hostname === '') throw problems.badLink();
-  return { link, sent };
-}

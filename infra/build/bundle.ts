@@ -31,7 +31,7 @@ interface Bundle {
 }
 
 /** Modules that are loaded late, whose bundles a cold start does not read, by the names of these. */
-const MCP_MESSAGES = { 'mcp-messages': source('lambdas/api/mcp/serve.ts') };
+const MCP_MESSAGES = { 'mcp-messages': source('lambdas/api/mcp-server.ts') };
 const CLIENT = { client: source('local/client.ts') };
 const PLUGIN = { index: source('local/plugin.ts') };
 const LATE_MODULES = new Map(

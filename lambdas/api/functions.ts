@@ -1,22 +1,25 @@
 import type { FunctionOperationId } from '../../core/api/index.ts';
-import { type Answer, type Handler, routeOperations } from '../middleware/index.ts';
-import { createGetFeed, type GetFeedOptions } from './feed/index.ts';
-import { createGet } from './get.ts';
+import { type Handler, type OperationHandler, routeOperations } from '../http-handler.ts';
 import { createGetApiDescription, type GetApiDescriptionOptions } from './get-api-description.ts';
-import { createGetAppInfo, type GetAppInfoOptions } from './get-app-info.ts';
-import { createGetArchiveList, type GetArchiveListOptions } from './get-archive-list.ts';
+import {
+  createGetAppInfo,
+  createGetRequestCount,
+  type GetAppInfoOptions,
+  type GetRequestCountOptions,
+} from './get-app-info.ts';
 import { createGetDetails, type GetDetailsOptions } from './get-details.ts';
+import { createGetFeed, type GetFeedOptions } from './get-feed.ts';
+import { createGet, createGetArchiveList, type GetArchiveListOptions } from './get-media.ts';
 import { createGetPlayback } from './get-playback.ts';
-import { createGetRequestCount, type GetRequestCountOptions } from './get-request-count.ts';
 import { createGetResource, type GetResourceOptions } from './get-resource.ts';
-import { createMcp, type McpOptions } from './mcp/index.ts';
-import { createResolveRequest, type ResolveOptions } from './resolve-request.ts';
+import { createMcp, type McpOptions } from './mcp.ts';
+import { createResolveRequest, type ResolveRequestOptions } from './resolve-request.ts';
 
-type ResolvingAnswersOptions = ResolveOptions &
+type ResolvingHandlersOptions = ResolveRequestOptions &
   Omit<GetFeedOptions & GetDetailsOptions & GetResourceOptions & GetArchiveListOptions & McpOptions, 'resolveRequest'>;
 
 /** The operations that resolve a link. */
-export function createResolvingAnswers(options: ResolvingAnswersOptions) {
+export function createResolvingHandlers(options: ResolvingHandlersOptions) {
   const resolving = { ...options, resolveRequest: createResolveRequest(options) };
   return {
     GetResource: createGetResource(resolving),
@@ -26,24 +29,24 @@ export function createResolvingAnswers(options: ResolvingAnswersOptions) {
     Feed: createGetFeed(resolving),
     ArchiveList: createGetArchiveList(resolving),
     Mcp: createMcp(resolving),
-  } satisfies Partial<Record<FunctionOperationId, Answer>>;
+  } satisfies Partial<Record<FunctionOperationId, OperationHandler>>;
 }
 
 /** The operations that report on the instance. */
-export const createAppAnswers = (options: GetAppInfoOptions & GetRequestCountOptions) => ({
+export const createAppHandlers = (options: GetAppInfoOptions & GetRequestCountOptions) => ({
   GetAppInfo: createGetAppInfo(options),
   GetRequestCount: createGetRequestCount(options),
 });
 
-type FunctionsOptions = ResolvingAnswersOptions & Parameters<typeof createAppAnswers>[0] & GetApiDescriptionOptions;
+type FunctionsOptions = ResolvingHandlersOptions & Parameters<typeof createAppHandlers>[0] & GetApiDescriptionOptions;
 
 /** All that functions answer. */
 export const createFunctions = (options: FunctionsOptions): Handler =>
   routeOperations(
     {
-      ...createAppAnswers(options),
-      ...createResolvingAnswers(options),
-    } satisfies Record<FunctionOperationId, Answer>,
+      ...createAppHandlers(options),
+      ...createResolvingHandlers(options),
+    } satisfies Record<FunctionOperationId, OperationHandler>,
     options,
     createGetApiDescription(options),
   );

@@ -10,7 +10,7 @@ import {
   type HandlerOptions,
   headerOf,
   type Result,
-} from '../middleware/index.ts';
+} from '../http-handler.ts';
 
 export interface GetApiDescriptionOptions extends HandlerOptions {
   /** The interactive page exists in `Development` only. */

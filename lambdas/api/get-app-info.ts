@@ -1,7 +1,7 @@
 import type { Activity } from '@reelay/yt-dlp-worker';
 import type { Schema } from '../../core/api/index.ts';
 import type { State, ToolsRecord } from '../../core/state/index.ts';
-import { type Answer, type HandlerOptions, headerOf } from '../middleware/index.ts';
+import { type HandlerOptions, headerOf, type OperationHandler } from '../http-handler.ts';
 
 export interface GetAppInfoOptions extends Pick<HandlerOptions, 'log'> {
   readonly state: Pick<State, 'getTools' | 'getMaintenance'>;
@@ -28,7 +28,7 @@ export const FIRST_INSTALL = 'Fetching tools';
  * the table.
  */
 export const createGetAppInfo =
-  ({ state, version, environment, activity, reachableUrl, log }: GetAppInfoOptions): Answer =>
+  ({ state, version, environment, activity, reachableUrl, log }: GetAppInfoOptions): OperationHandler =>
   async (event) => {
     const known = await Promise.all([state.getTools(), state.getMaintenance()]).catch((error) => {
       log.error('State table unavailable', { error });
@@ -67,3 +67,24 @@ const describeStep = ({ step, tool, bytes, totalBytes }: Activity): string =>
 
 /** FFmpeg builds choose their version freely: keeps the characters that a quoted string may contain unescaped. */
 const printable = (version: string): string => version.replaceAll(/[^ !#-[\]-~]/g, '');
+
+export interface GetRequestCountOptions {
+  readonly state: Pick<State, 'countRequests'>;
+}
+
+/** Background of the badge's message, as a hexadecimal RGB color. */
+const COLOR = '9f54e5';
+
+/** GET /api/App/requests: the number of resolves served, as a shields.io endpoint badge. */
+export const createGetRequestCount =
+  ({ state }: GetRequestCountOptions): OperationHandler =>
+  async () => {
+    const count = await state.countRequests();
+    const json: Schema<'RequestCount'> = {
+      schemaVersion: 1,
+      label: 'requests',
+      message: count.toLocaleString('en-US'),
+      color: COLOR,
+    };
+    return { json, headers: { 'x-request-count': String(count) } };
+  };

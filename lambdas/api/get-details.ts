@@ -2,18 +2,18 @@ import { availabilityDelayMs } from '@reelay/source/track';
 import type { Schema } from '../../core/api/index.ts';
 import type { SignKey } from '../../core/http/index.ts';
 import { keyOf, type Rendition, type Resource, youtubeIdOf } from '../../core/state/index.ts';
-import { type Answer, signKeyFor } from '../middleware/index.ts';
+import { type OperationHandler, signKeyFor } from '../http-handler.ts';
 import { audioRenditions, toMedia } from './get-resource.ts';
-import { type Resolving, singleResource } from './resolve-request.ts';
+import { type ResolveDependencies, singleResource } from './resolve-request.ts';
 
-export interface GetDetailsOptions extends Resolving {
+export interface GetDetailsOptions extends ResolveDependencies {
   /** Service that knows segments of videos. @default there is none */
   readonly sponsorblockUrl?: string;
 }
 
 /** GET /api/Fetch/GetDetails: what GetResource leaves out, from the same resolve. */
 export const createGetDetails =
-  ({ resolveRequest, sponsorblockUrl }: GetDetailsOptions): Answer =>
+  ({ resolveRequest, sponsorblockUrl }: GetDetailsOptions): OperationHandler =>
   async (event, context) => {
     const { resolved } = await resolveRequest(event, context);
     const signKey = signKeyFor(event);

@@ -10,12 +10,12 @@ import {
   type Track,
   videoOfPair,
 } from '../../core/state/index.ts';
-import { type Answer, signKeyFor } from '../middleware/index.ts';
-import { type Resolving, singleResource } from './resolve-request.ts';
+import { type OperationHandler, signKeyFor } from '../http-handler.ts';
+import { type ResolveDependencies, singleResource } from './resolve-request.ts';
 
 /** GET /api/Fetch/GetPlayback: what a player can seek in, from the same resolve as GetResource. */
 export const createGetPlayback =
-  ({ resolveRequest }: Resolving): Answer =>
+  ({ resolveRequest }: ResolveDependencies): OperationHandler =>
   async (event, context) => {
     const { resolved, sent } = await resolveRequest(event, context);
     return { json: toPlayback(singleResource(resolved), sent, signKeyFor(event), event.requestContext.basePath) };

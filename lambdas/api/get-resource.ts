@@ -1,3 +1,15 @@
+/**
+ * GET /api/Fetch/GetResource: metadata and renditions of a link. The whole way:
+ *
+ * 1. `http-handler.ts` finds the operation by its path, and turns JSON and failures into responses.
+ * 2. `resolve-request.ts` reads `url`: 400 for an invalid one, 403 for a page of another site, 503 during maintenance. The deadline
+ *    is 25 s after the request arrived, because API Gateway ends it after 30 s.
+ * 3. `core/resolve` resolves it. Concurrent requests for one link share one resolve; a fresh resource in the state table is
+ *    returned at once. Otherwise a fork of the warm yt-dlp extracts the link, from the next outgoing address if the site blocks one.
+ *    Formats become tracks, missing facts are probed, tracks become ranked renditions, and the resource is stored. Keys that were
+ *    promised earlier stay valid.
+ * 4. The request is counted, which never fails the response, and the resource is returned as JSON.
+ */
 import { abortable } from '@reelay/concurrency';
 import type { Schema } from '../../core/api/index.ts';
 import { type ConversionName, conversionNames, conversions } from '../../core/conversions/index.ts';
@@ -5,19 +17,19 @@ import { readWaitPreference, type SignKey } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { Resolved, ResolvedPlaylist } from '../../core/resolve/index.ts';
 import { keyOf, type PlaylistEntry, type Rendition, type Resource, type State } from '../../core/state/index.ts';
-import { type Answer, type HandlerOptions, headerOf, signKeyFor } from '../middleware/index.ts';
-import type { Resolving } from './resolve-request.ts';
+import { type HandlerOptions, headerOf, type OperationHandler, signKeyFor } from '../http-handler.ts';
+import type { ResolveDependencies } from './resolve-request.ts';
 
 /** Delay that a response accepts for being counted. */
 const COUNT_TIMEOUT_MS = 2_000;
 
-export interface GetResourceOptions extends Resolving, Pick<HandlerOptions, 'log'> {
+export interface GetResourceOptions extends ResolveDependencies, Pick<HandlerOptions, 'log'> {
   readonly state: Pick<State, 'addRequest'>;
 }
 
-/** GET /api/Fetch/GetResource: metadata and renditions of a link. */
+/** The handler of GetResource. */
 export const createGetResource =
-  ({ resolveRequest, state, log }: GetResourceOptions): Answer =>
+  ({ resolveRequest, state, log }: GetResourceOptions): OperationHandler =>
   async (event, context) => {
     const waitSeconds = readWaitPreference(headerOf(event, 'prefer'));
     const { resolved, sent } = await resolveRequest(event, context, waitSeconds);
@@ -162,7 +174,7 @@ export const toMedia = (resource: Resource, rendition: Rendition, signKey: SignK
 });
 
 /** The conversion of that name; undefined when none is promised. */
-export function toConversion(resource: Resource, name: ConversionName, signKey: SignKey): MediaRendition | undefined {
+function toConversion(resource: Resource, name: ConversionName, signKey: SignKey): MediaRendition | undefined {
   const promised = resource[name];
   const { bitrateKbps, label, description, fileExtension, mimeType } = conversions[name];
   return (

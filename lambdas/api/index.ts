@@ -1,3 +1,4 @@
+export type { Event, Handler, Result } from '../http-handler.ts';
 export { createFanOut, createResolveEntry, type EntryEvent } from './fan-out.ts';
-export { createAppAnswers, createFunctions, createResolvingAnswers } from './functions.ts';
+export { createAppHandlers, createFunctions, createResolvingHandlers } from './functions.ts';
 export { createGetApiDescription } from './get-api-description.ts';

@@ -1,6 +1,6 @@
 import type { Settings } from '../../core/config/index.ts';
 import { trustedEntry } from '../../core/http/index.ts';
-import { type Event, type HandlerOptions, headerOf } from '../middleware/index.ts';
+import { type Event, type HandlerOptions, headerOf } from '../http-handler.ts';
 
 /** With an origin secret, requests arrive through the edge alone, by HTTPS; it sets X-Forwarded-Host. */
 export interface PublicBaseUrlOptions

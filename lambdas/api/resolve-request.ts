@@ -1,4 +1,4 @@
-import { parseLinkParameter, problems } from '../../core/api/index.ts';
+import { problems } from '../../core/api/index.ts';
 import { InMaintenance } from '../../core/errors/index.ts';
 import type { Resolved, Resolver } from '../../core/resolve/index.ts';
 import type { Resource, State } from '../../core/state/index.ts';
@@ -8,10 +8,10 @@ import {
   type HandlerOptions,
   type InvocationContext,
   refuseCrossSite,
-} from '../middleware/index.ts';
+} from '../http-handler.ts';
 import { FIRST_INSTALL } from './get-app-info.ts';
 
-export interface ResolveOptions extends Pick<HandlerOptions, 'originSecret' | 'origins'> {
+export interface ResolveRequestOptions extends Pick<HandlerOptions, 'originSecret' | 'origins'> {
   readonly resolver: Pick<Resolver, 'resolve'>;
   readonly state: Pick<State, 'getTools' | 'getMaintenance' | 'requireSpace'>;
   /** Called around each resolve. @default nothing is measured */
@@ -38,7 +38,7 @@ type ResolveRequest = (
 ) => Promise<ResolvedRequest>;
 
 /** What an operation that resolves needs. */
-export interface Resolving {
+export interface ResolveDependencies {
   readonly resolveRequest: ResolveRequest;
 }
 
@@ -48,7 +48,7 @@ const RESOLVE_TIMEOUT_MS = 25_000;
 const AVAILABILITY_TTL_MS = 500;
 
 /** The one way in which operations resolve: all share what is known of the maintenance. */
-export function createResolveRequest(options: ResolveOptions): ResolveRequest {
+export function createResolveRequest(options: ResolveRequestOptions): ResolveRequest {
   const { resolver, state, originSecret, measure = (resolve) => resolve() } = options;
   const requireAvailable = createMaintenanceCheck(state);
 
@@ -96,4 +96,22 @@ export function singleResource(resolved: Resolved): Resource {
   if (second) throw problems.notDeliverable('The link is a playlist. Use the link of one of its entries.');
   if (!first?.resource) throw problems.notFound();
   return first.resource;
+}
+
+/** Characters. */
+const MAX_LINK_LENGTH = 4096;
+
+/**
+ * Parses the `url` parameter, decoded once. The first of several counts.
+ * @param rawQuery the query string without its `?`, undecoded: ordinary form decoding, `+` is a space
+ * @returns the URL trimmed, and the value as it was sent
+ * @throws Problem 400 unless it is an absolute http or https URL with a host
+ */
+export function parseLinkParameter(rawQuery: string): { readonly link: string; readonly sent: string } {
+  const sent = new URLSearchParams(rawQuery).get('url') ?? '';
+  const link = sent.trim();
+  // URL.parse repairs `http:host` and `http:///host`, which are malformed links.
+  const isLink = link.length <= MAX_LINK_LENGTH && /^https?:\/\/[^/?#\\]/i.test(link) && URL.parse(link)?.hostname;
+  if (!isLink) throw problems.badLink();
+  return { link, sent };
 }

@@ -1,5 +1,5 @@
 import type { AwsCall } from './aws-call.ts';
-import type { Limit } from './concurrency-limit.ts';
+import type { Limit } from './limits.ts';
 
 /** Where CloudFront and its web ACLs are. */
 const REGION = 'us-east-1';

@@ -1,8 +1,9 @@
 import { CloudFrontKeyValueStoreClient } from '@aws-sdk/client-cloudfront-keyvaluestore';
 import type { CloudFormationCustomResourceEvent, Context } from 'aws-lambda';
 import { fetchSecret, readVariables, required } from '../../core/config/index.ts';
-import { ACCESS_KEY_PREFIX, createKeyStore, removeAccessKeys, syncAccessKeys } from '../access-keys/index.ts';
-import { createFunctionLog, customResource } from '../runtime/index.ts';
+import { ACCESS_KEY_PREFIX, createKeyStore, removeAccessKeys, syncAccessKeys } from '../access-keys.ts';
+import { customResource } from '../custom-resource.ts';
+import { createFunctionLog } from '../function-environment.ts';
 
 const log = createFunctionLog();
 const { secretArn, storeArn } = readVariables(process.env, {

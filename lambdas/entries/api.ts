@@ -1,8 +1,8 @@
 import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import { createState } from '../../core/state/index.ts';
-import { createAppAnswers, createGetApiDescription } from '../api/index.ts';
-import { routeOperations } from '../middleware/index.ts';
-import { createFunctionLog, readFunctionEnvironment } from '../runtime/index.ts';
+import { createAppHandlers, createGetApiDescription } from '../api/index.ts';
+import { createFunctionLog, readFunctionEnvironment } from '../function-environment.ts';
+import { routeOperations } from '../http-handler.ts';
 
 const log = createFunctionLog();
 const environment = readFunctionEnvironment(process.env);
@@ -11,4 +11,4 @@ const state = createState({ storage: createDynamoDbStorage(environment), log });
 const options = { ...environment, state, log, assetsDir: import.meta.dirname };
 
 /** Everything of the HTTP API that does not resolve. */
-export const handler = routeOperations(createAppAnswers(options), options, createGetApiDescription(options));
+export const handler = routeOperations(createAppHandlers(options), options, createGetApiDescription(options));

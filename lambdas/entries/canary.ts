@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findLayeredYtDlp, smokeTestYtDlp, startYtDlp } from '@reelay/yt-dlp-worker';
 import { openLoopbackProxy } from '../../core/egress/index.ts';
-import { createFunctionLog } from '../runtime/index.ts';
+import { createFunctionLog } from '../function-environment.ts';
 import { createTryLayer } from '../tools-update/index.ts';
 
 /** Where Lambda unpacks layers. */

@@ -17,7 +17,7 @@ import {
   createReservation,
   query,
 } from '../cost-guard/index.ts';
-import { createFunctionLog, logContext } from '../runtime/index.ts';
+import { createFunctionLog, logContext } from '../function-environment.ts';
 import { clientBounds, createHostService, createHostStore, HOST_KEY } from '../stream-host/index.ts';
 
 const log = createFunctionLog();

@@ -1,3 +1,9 @@
+/**
+ * The resolver function. It serves the operations that resolve a link, the entries of playlists that it hands to further
+ * invocations of itself, and the check of a new yt-dlp: all of them need the warm worker, which a function of their own would start
+ * again. Below: its settings, the parts that it works with, the start of the worker, and the handlers.
+ */
+
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import middy from '@middy/core';
@@ -8,17 +14,12 @@ import { createEgress } from '../../core/egress/index.ts';
 import { createResolver } from '../../core/resolve/index.ts';
 import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import { createState } from '../../core/state/index.ts';
-import { createFanOut, createResolveEntry, createResolvingAnswers, type EntryEvent } from '../api/index.ts';
-import { measureResolve, routeEvent, routeOperations } from '../middleware/index.ts';
-import {
-  createFunctionLog,
-  createInvoker,
-  createLayeredTools,
-  createResolveMetrics,
-  ENTRIES_AT_ONCE,
-  loadTools,
-  readFunctionEnvironment,
-} from '../runtime/index.ts';
+import { createFanOut, createResolveEntry, createResolvingHandlers, type EntryEvent } from '../api/index.ts';
+import { createFunctionLog, ENTRIES_AT_ONCE, readFunctionEnvironment } from '../function-environment.ts';
+import { routeEvent, routeOperations } from '../http-handler.ts';
+import { createInvoker } from '../invoker.ts';
+import { createLayeredTools, loadTools } from '../layered-tools.ts';
+import { createResolveMetrics, measureResolve } from '../metrics.ts';
 import { wakeAhead } from '../stream-host/index.ts';
 import { type CheckEvent, createCheckResolver } from '../tools-update/index.ts';
 
@@ -38,23 +39,14 @@ const { entriesAtOnce, layerDir, ownName, ownVersion, wakeFunction } = readVaria
   wakeFunction: optional('WAKE_FUNCTION'),
 });
 const settings = await readSettingsInAws(process.env);
+
 const state = createState({ storage: createDynamoDbStorage(environment), log });
 const egress = createEgress({ ...settings, allow: settings.egressAllow, log });
 // A layer without tools means maintenance: the table names the activity, and this function answers with it.
 let located: YtDlp | undefined;
-const tools = createLayeredTools({
-  async find(hasFailed) {
-    located ??= await locateLayeredYtDlp(layerDir, STAGING_DIR);
-    // Costs another start of the program, a third of a cold start: only where something is wrong.
-    if (located && hasFailed) await readVersion(located, STAGING_DIR);
-    return located;
-  },
-  log,
-});
+const tools = createLayeredTools({ find: findYtDlp, log });
 const metrics = createResolveMetrics(environment.stage);
 const invoker = createInvoker();
-// Entries run in the version that fanned them out: while the alias moves, another one may carry other tools.
-const ownQualifiedName = `${ownName}:${ownVersion}`;
 const resolver = createResolver({
   ...settings,
   tools,
@@ -68,39 +60,22 @@ const resolver = createResolver({
   entriesAtOnce,
   resolveEntry: createFanOut({
     state,
-    invoke: (event, signal) => invoker.invoke(ownQualifiedName, event, signal),
+    // In this version, not behind the alias: while the alias moves, another version may carry other tools.
+    invoke: (event, signal) => invoker.invoke(`${ownName}:${ownVersion}`, event, signal),
     resolveHere: (request, entryOptions) => resolver.resolveEntry(request, entryOptions),
   }),
 });
-// Starts the worker during initialization, before a request waits. A failure is logged, and repeated by the first request.
-const warm = tools
-  .load()
-  .then(resolver.warm)
-  .catch((error) => {
-    log.error('yt-dlp worker failed to start', { error });
-    tools.reportStartFailure();
-  })
-  // Has an effect only after a failure was reported.
-  .then(() => tools.load());
-await waitAtMost(warm, INIT_TIMEOUT_MS - performance.now());
 
-const checkResolver = createCheckResolver({
-  find: async () => {
-    const ytDlp = tools.ytDlp();
-    return ytDlp && readVersion(ytDlp, STAGING_DIR);
-  },
-  resolver,
-  log,
-});
+await waitAtMost(startWorker(), INIT_TIMEOUT_MS - performance.now());
+
+const { publicUrl, search, sponsorblockUrl } = settings;
 const renewSecrets = createSecretRenewal(process.env, {
   settings,
   replaceProxies: egress.replaceProxies,
   renewCookies: resolver.renewCookies,
   onError: (error) => log.error('Secrets could not be read again', { error }),
 });
-const resolveEntry = createResolveEntry({ resolver, log });
-
-const { publicUrl, search, sponsorblockUrl } = settings;
+const prepare = [{ before: renewSecrets }, loadTools(tools)];
 const options = {
   ...environment,
   publicUrl,
@@ -110,21 +85,42 @@ const options = {
   resolver,
   log,
   measure: <Resolved>(resolve: () => Promise<Resolved>) => measureResolve(metrics, resolve),
-  middleware: [
-    ...(wakeFunction ? [wakeAhead({ wakeFunction, invoker, log })] : []),
-    { before: renewSecrets },
-    loadTools(tools),
-  ],
+  middleware: [...(wakeFunction ? [wakeAhead({ wakeFunction, invoker, log })] : []), ...prepare],
 };
+const resolveEntry = createResolveEntry({ resolver, log });
+const checkResolver = createCheckResolver({
+  find: async () => {
+    const ytDlp = tools.ytDlp();
+    return ytDlp && readVersion(ytDlp, STAGING_DIR);
+  },
+  resolver,
+  log,
+});
 
-/**
- * The operations that resolve a link behind the HTTP API, and the playlist entries that they fan out to invocations of this
- * same function: all share its warm worker, where a second function would start its own.
- */
 export const handler = routeEvent({
-  http: routeOperations(createResolvingAnswers(options), options),
+  http: routeOperations(createResolvingHandlers(options), options),
   direct: middy<EntryEvent | CheckEvent>()
-    .use({ before: renewSecrets })
-    .use(loadTools(tools))
+    .use(prepare)
     .handler((event) => (event.kind === 'check' ? checkResolver(event) : resolveEntry(event))),
 });
+
+/** The yt-dlp of the layer; undefined without one. @param hasFailed it has failed to start before */
+async function findYtDlp(hasFailed: boolean): Promise<YtDlp | undefined> {
+  located ??= await locateLayeredYtDlp(layerDir, STAGING_DIR);
+  // Costs another start of the program, a third of a cold start: only where something is wrong.
+  if (located && hasFailed) await readVersion(located, STAGING_DIR);
+  return located;
+}
+
+/** Starts the worker during initialization, before a request waits. A failure is logged, and the first request tries again. */
+async function startWorker(): Promise<void> {
+  try {
+    await tools.load();
+    await resolver.warm();
+  } catch (error) {
+    log.error('yt-dlp worker failed to start', { error });
+    tools.reportStartFailure();
+  }
+  // Has an effect only after a failure was reported.
+  await tools.load();
+}

@@ -1,8 +1,8 @@
 import { readVariables, required } from '../../core/config/index.ts';
 import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import { createState } from '../../core/state/index.ts';
-import { createFunctionLog } from '../runtime/index.ts';
-import { createOriginSecret } from '../stream-host/index.ts';
+import { createFunctionLog } from '../function-environment.ts';
+import { createOriginSecret } from '../origin-secret.ts';
 
 const { tableName } = readVariables(process.env, { tableName: required('TABLE_NAME') });
 const log = createFunctionLog();

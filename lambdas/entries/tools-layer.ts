@@ -1,4 +1,5 @@
-import { createFunctionLog, customResource } from '../runtime/index.ts';
+import { customResource } from '../custom-resource.ts';
+import { createFunctionLog } from '../function-environment.ts';
 import { createToolsUpdate, provideTools, removeTools } from '../tools-update/index.ts';
 
 const log = createFunctionLog();

@@ -1,5 +1,5 @@
 import type { Context } from 'aws-lambda';
-import { createFunctionLog } from '../runtime/index.ts';
+import { createFunctionLog } from '../function-environment.ts';
 import { createToolsUpdate, installMissingTools, rollBack, updateTools } from '../tools-update/index.ts';
 
 /** Reserved at the end of the invocation for rolling back an unfinished update. */

@@ -4,8 +4,8 @@ import { readVariables, required } from '../../core/config/index.ts';
 import type { HostEvent } from '../../core/http/index.ts';
 import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import { createState } from '../../core/state/index.ts';
-import { routeEvent } from '../middleware/index.ts';
-import { createFunctionLog, logContext, readFunctionEnvironment } from '../runtime/index.ts';
+import { createFunctionLog, logContext, readFunctionEnvironment } from '../function-environment.ts';
+import { routeEvent } from '../http-handler.ts';
 import {
   clientBounds,
   createHostService,

@@ -1,6 +1,3 @@
-export { clientBounds, createHostService, type HostService } from './host-service.ts';
-export { createHostStore, type HostStore } from './host-store.ts';
-export { createOriginSecret } from './origin-secret.ts';
+export { clientBounds, createHostService, createHostStore, type HostService, type HostStore } from './host.ts';
 export { createOnHostEvent, createPublicName, HOST_KEY } from './register.ts';
-export { wakeAhead } from './wake-ahead.ts';
-export { createWakeOnStream } from './wake-on-stream.ts';
+export { createWakeOnStream, wakeAhead } from './wake.ts';

@@ -1,8 +1,7 @@
 import { DescribeNetworkInterfacesCommand, type EC2Client } from '@aws-sdk/client-ec2';
 import type { HostAnswer, HostEvent } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
-import type { HostActivity, HostService } from './host-service.ts';
-import type { HostStore } from './host-store.ts';
+import type { HostActivity, HostService, HostStore } from './host.ts';
 
 /** The key of the key-value store that the edge function reads. */
 export const HOST_KEY = 'host';

@@ -1,6 +1,7 @@
 import { compareVersions, isReleaseTag } from '@reelay/yt-dlp-worker';
-import type { LayerVersion, Pointer } from './aws/index.ts';
+import type { Pointer } from './archive.ts';
 import type { Verdict } from './check-release.ts';
+import type { LayerVersion } from './layers.ts';
 
 const DESCRIPTION = /^yt-dlp (\S+) of (\S+) sha256 ([0-9a-f]{64})$/;
 

@@ -1,8 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FetchedRelease } from '@reelay/yt-dlp-worker';
-import type { LayerVersion, Pointer } from './aws/index.ts';
+import type { Pointer } from './archive.ts';
 import type { ToolsUpdate } from './create-tools-update.ts';
+import type { LayerVersion } from './layers.ts';
 import { archiveKey, describeFault, describeLayer, listPublished } from './plan.ts';
 
 /**

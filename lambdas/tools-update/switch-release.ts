@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Pointer } from './aws/index.ts';
+import type { Pointer } from './archive.ts';
 import type { ToolsUpdate } from './create-tools-update.ts';
 import { describeFault, getAgeInHours, hasOtherVersion, replaceLayer } from './plan.ts';
 
@@ -16,9 +16,8 @@ export async function switchRelease(next: Pointer, parts: ToolsUpdate, signal: A
   const isOther = hasOtherVersion(former.layers, next.layerVersionArn);
   // A deployment must not fail because a site does: links are tried where a release that works would be replaced.
   const verdict = await resolver.check(version, signal, isOther ? canaryLinks : []);
-  // The canary function has tried the layer. A deployment while the cost guard keeps the resolver closed must not fail, nor must the
-  // rollback of one.
-  if (!verdict) log.warn('No execution of the resolver may start: its new version is not tried', { version });
+  // While the cost guard keeps the resolver closed, a deployment and its rollback must succeed; the canary function has tested the layer.
+  if (!verdict) log.warn('Resolver concurrency is 0: new version not tested', { version });
   const reason = verdict && describeFault(verdict, next.version);
   if (reason !== undefined) throw new Error(`The resolver does not work with yt-dlp ${next.version}: ${reason}`);
   onStep('checked');

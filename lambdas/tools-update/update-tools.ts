@@ -1,9 +1,10 @@
-import type { Pointer } from './aws/index.ts';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Pointer } from './archive.ts';
 import type { ToolsUpdate } from './create-tools-update.ts';
 import { findInUse, keepPrevious, listPublished, planPruning, selectRelease } from './plan.ts';
 import { prepareRelease } from './prepare-release.ts';
 import { recordTools, switchRelease } from './switch-release.ts';
-import { LeaseTaken, withUpdateLease } from './update-lease.ts';
 
 /** The outcome of a run. */
 export type UpdateOutcome =
@@ -52,7 +53,7 @@ export async function installMissingTools(parts: ToolsUpdate, signal: AbortSigna
 }
 
 /** The versions of the layer, and the release in use. @throws Error when layers or archive cannot be read */
-export async function readReleases({ layers, archive, asset }: ToolsUpdate) {
+async function readReleases({ layers, archive, asset }: ToolsUpdate) {
   const [versions, pointer] = await Promise.all([layers.versions(), archive.pointer()]);
   return { versions, inUse: findInUse(pointer, versions, asset) };
 }
@@ -72,7 +73,7 @@ interface Placed {
  * @param isDeployment the resolver may have changed: it is published with the release that is in place too
  * @throws Error when layers or archive cannot be read, or the resolver cannot be switched
  */
-export async function putNewestInPlace(parts: ToolsUpdate, signal: AbortSignal, isDeployment = false): Promise<Placed> {
+async function putNewestInPlace(parts: ToolsUpdate, signal: AbortSignal, isDeployment = false): Promise<Placed> {
   const { releases, resolver, asset, pinned, log, onStep } = parts;
   let failure: unknown;
   const attempt = <T>(work: Promise<T>) =>
@@ -118,4 +119,105 @@ async function prune({ layers, archive, log, onStep }: ToolsUpdate, inUse: Point
     log.warn('Failed to remove old releases', { error });
   }
   onStep('pruned');
+}
+
+/** After this an alarm on failed resolves has other causes than the switch, most likely the sites. */
+const MAX_SWITCH_AGE_SECONDS = 3_600;
+
+export type RollBackOutcome = { readonly outcome: 'rolled back' | 'kept'; readonly version?: string };
+
+/**
+ * Returns to the previous release when canary links of the operator fail with the one in use, which was switched to within the
+ * last hour; later updates exclude it. Without canary links it is kept: clients choose the links that have failed, and
+ * these must not decide. A pinned release is kept too.
+ * @throws Error when the previous release does not work either: the one in use stays
+ */
+export function rollBack(parts: ToolsUpdate, signal: AbortSignal): Promise<RollBackOutcome> {
+  const { asset, pinned, resolver, canaryLinks, log } = parts;
+  return withUpdateLease(parts, { signal, maxWaitMs: MAX_WAIT_MS }, async () => {
+    const { versions, inUse } = await readReleases(parts);
+    const now = Math.floor(Date.now() / 1000);
+    const isRecent = inUse !== undefined && now - inUse.publishedAt < MAX_SWITCH_AGE_SECONDS;
+    const previous = findInUse(inUse?.previous, versions, asset);
+    if (!isRecent || !previous || pinned === inUse.version) return { outcome: 'kept', version: inUse?.version };
+    const { version, refused = [] } = inUse;
+    const { version: live } = await resolver.read();
+    const tried = live && canaryLinks.length > 0 ? await resolver.check(live, signal, canaryLinks) : undefined;
+    if (tried?.ok !== false) {
+      log.warn('Resolves fail but canary links pass: keeping yt-dlp', { version });
+      return { outcome: 'kept', version };
+    }
+    await switchRelease({ ...previous, publishedAt: now, refused: [...refused, version] }, parts, signal);
+    log.warn('Rolled back yt-dlp', { from: version, to: previous.version });
+    return { outcome: 'rolled back', version: previous.version };
+  });
+}
+
+/** How long a deployment or a rollback waits for an update in progress. */
+const MAX_WAIT_MS = 2 * 60_000;
+
+/**
+ * Makes the resolver of a deployment live with the pinned release, else with the newest that works, fetched if necessary; without
+ * tools when none is available. Deployments and scheduled updates change tools in one way, and no template contains a layer version
+ * that an update has replaced since.
+ * @throws Error when the resolver does not work: the former version stays live; or when its environments cannot be provisioned
+ */
+export async function provideTools(parts: ToolsUpdate, signal: AbortSignal, maxWaitMs = MAX_WAIT_MS): Promise<void> {
+  const { resolver, metrics, log } = parts;
+  const { release, failure } = await withUpdateLease(parts, { signal, maxWaitMs }, () =>
+    putNewestInPlace(parts, signal, true),
+  ).catch(async (error: unknown) => {
+    if (!(error instanceof LeaseTaken)) throw error;
+    log.warn('Update in progress, deploying the release in use');
+    const { inUse } = await readReleases(parts);
+    if (inUse) await switchRelease(inUse, parts, signal);
+    return { release: inUse, failure: undefined };
+  });
+  if (failure !== undefined) {
+    // The next update tries again.
+    metrics.updateFailed();
+    log.error('Failed to deploy the newest release', { error: failure });
+  }
+  if (!release) {
+    log.warn('No release available, deploying in maintenance');
+    await resolver.switchTo(await resolver.publish((layers) => layers, signal));
+  }
+  await resolver.provision();
+}
+
+/** Removes every version of the layer. */
+export const removeTools = async ({ layers }: ToolsUpdate): Promise<void> => layers.remove(await layers.versions());
+
+/** Another run is in progress. */
+class LeaseTaken extends Error {
+  override readonly name = 'LeaseTaken';
+}
+
+/** As long as the functions that update may run: a lease is never lost, and that of a killed run ends. */
+export const LEASE_SECONDS = 10 * 60;
+const POLL_INTERVAL_MS = 5_000;
+
+/**
+ * Runs work in one run at a time.
+ * @param options.maxWaitMs how long to wait for another run to end. @default 0
+ * @throws LeaseTaken
+ */
+async function withUpdateLease<T>(
+  { state, leaseSeconds = LEASE_SECONDS, onStep, log }: ToolsUpdate,
+  { signal, maxWaitMs = 0 }: { readonly signal: AbortSignal; readonly maxWaitMs?: number },
+  work: () => Promise<T>,
+): Promise<T> {
+  const owner = randomUUID();
+  const giveUpAt = Date.now() + maxWaitMs;
+  while (!(await state.takeToolsUpdate({ owner, expiresAt: Math.floor(Date.now() / 1000) + leaseSeconds }))) {
+    if (Date.now() >= giveUpAt) throw new LeaseTaken('Another run holds the lease');
+    await sleep(POLL_INTERVAL_MS, undefined, { signal });
+  }
+  onStep('leased');
+  try {
+    return await work();
+  } finally {
+    // The lease ends by itself, and the result or the error of the work matters more.
+    await state.endToolsUpdate(owner).catch((error) => log.warn('Failed to release lease', { error }));
+  }
 }

@@ -4,7 +4,7 @@ import { MAX_BODY_BYTES, operations, problems, readsBody } from '../../core/api/
 import { ClientDisconnected } from '../../core/errors/index.ts';
 import { clientAddress, renderJson } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
-import type { Event, Handler, Result } from '../../lambdas/middleware/index.ts';
+import type { Event, Handler, Result } from '../../lambdas/api/index.ts';
 import { basePathOf } from './proxies.ts';
 
 interface GatewayOptions {

@@ -3,7 +3,7 @@ import { cp, mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { operations } from '../../core/api/operations.ts';
 import { silentLog } from '../../core/log/log.ts';
-import type { Handler } from '../../lambdas/middleware/index.ts';
+import type { Handler } from '../../lambdas/http-handler.ts';
 import { createGateway } from '../../local/gateway/gateway.ts';
 import { ALLOWED_ORIGINS, PLUGIN_DIR } from '../contract/target-settings.ts';
 import { Container, startContainer } from '../images/container.ts';

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Result } from '../../lambdas/middleware/create-handler.ts';
+import type { Result } from '../../lambdas/http-handler.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
 import { takeCrashReports } from '../support/crash-reports.ts';
 import { listen } from '../support/listen.ts';

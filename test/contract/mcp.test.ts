@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Media } from '../../lambdas/api/mcp/fetch-media.ts';
+import type { Media } from '../../lambdas/api/mcp-tools.ts';
 import { connectMcp, MESSAGE_HEADERS, messageOf } from '../support/mcp-client.ts';
 import { sendRequest } from '../support/request.ts';
 import { useTarget } from './target.ts';

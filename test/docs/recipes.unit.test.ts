@@ -28,7 +28,7 @@ describe('a parameter of a stream', () => {
   it.each([
     ['fromKeyframeSeconds', effect],
     ['textFormat', 'stream-service/http/app.ts'],
-    ['isArchive', 'lambdas/api/get.ts'],
+    ['isArchive', 'lambdas/api/get-media.ts'],
   ])('%s is named in its field, in its row, and where it has an effect', (name, where) =>
     expect(productFilesWith(new RegExp(`\\b${name}\\b`))).toEqual([row, field, where].toSorted()),
   );

@@ -6,8 +6,8 @@ import { silentLog } from '../../core/log/index.ts';
 import { createResolver, type ResolverOptions } from '../../core/resolve/index.ts';
 import { createState } from '../../core/state/index.ts';
 import type { StateStorage } from '../../core/state/storage.ts';
-import { createResolvingAnswers } from '../../lambdas/api/index.ts';
-import { routeOperations } from '../../lambdas/middleware/index.ts';
+import { createResolvingHandlers } from '../../lambdas/api/index.ts';
+import { routeOperations } from '../../lambdas/http-handler.ts';
 import { fakeWorkers, fakeYtDlp } from '../core/resolve/fake-workers.ts';
 import { eventOf } from '../lambdas/fakes.ts';
 
@@ -78,7 +78,7 @@ async function walk(): Promise<Record<'yt-dlp' | 'source' | 'table', string[]>> 
     start,
   });
   const options = { resolver, state, log: silentLog, origins: [], version: '' };
-  const handler = routeOperations(createResolvingAnswers(options), options);
+  const handler = routeOperations(createResolvingHandlers(options), options);
   const event = eventOf(`/api/Fetch/GetResource?url=${encodeURIComponent(LINK)}`);
   expect(await handler(event, {} as never)).toMatchObject({ statusCode: 200 });
   await resolver.close();

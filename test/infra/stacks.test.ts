@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LEASE_SECONDS } from '../../lambdas/tools-update/update-lease.ts';
+import { LEASE_SECONDS } from '../../lambdas/tools-update/update-tools.ts';
 import { PROFILE_NAMES, regional, regionalTemplate, regionless, template } from './deployments.ts';
 import { checkEdge } from './edge-checks.ts';
 import { checkManual } from './manual-checks.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { securityText } from '../../core/api/security-text.ts';
+import { securityText } from '../../core/api/documents.ts';
 import { SettingError } from '../../core/config/parsers.ts';
 import { linkSignerFor, signerFor } from '../../core/http/client.ts';
 import { MAX_FUNCTION_BYTES, viewerRequestSource } from '../../infra/constructs/edge/viewer-request-source.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createResolveMetrics, createToolMetrics } from '../../lambdas/runtime/metrics.ts';
+import { createResolveMetrics, createToolMetrics } from '../../lambdas/metrics.ts';
 import { createMetrics } from '../../stream-service/task/metrics.ts';
 import { edgeSource } from '../support/edge.ts';
 import { PROFILE_NAMES, template } from './deployments.ts';

@@ -8,7 +8,7 @@ import type { ArchiveProgress } from '../../core/state/archive-progress.ts';
 import type { ArchivedList, Resource } from '../../core/state/resource.ts';
 import type { MaintenanceLease, ToolsRecord } from '../../core/state/state.ts';
 import { createFunctions } from '../../lambdas/api/functions.ts';
-import type { Event, Result } from '../../lambdas/middleware/create-handler.ts';
+import type { Event, Result } from '../../lambdas/http-handler.ts';
 
 export const ALLOWED_ORIGIN = 'https://page.example';
 

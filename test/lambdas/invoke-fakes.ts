@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
 import type { State } from '../../core/state/state.ts';
-import { createInvoker, type Invoker } from '../../lambdas/runtime/invoker.ts';
+import { createInvoker, type Invoker } from '../../lambdas/invoker.ts';
 import { startInvokeApi } from '../bundled/invoke-api.ts';
 import { openTemporaryState } from '../support/temporary-state.ts';
 

@@ -2,7 +2,7 @@ import { createServer, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Event, Handler, Result } from '../../lambdas/middleware/index.ts';
+import type { Event, Handler, Result } from '../../lambdas/http-handler.ts';
 import { createGateway, isStreamPath } from '../../local/gateway/gateway.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
 import { listen } from '../support/listen.ts';

@@ -28,7 +28,7 @@ interface ReleaseFunctionProps extends Pick<ServiceFunctionProps, 'name' | 'perm
 
 /** Sizes of the functions that fetch a release, which takes about 200 MB packed and unpacked. */
 const RELEASE_FUNCTION_SIZE = { memorySize: 1024, ephemeralStorageSize: Size.mebibytes(2048) } as const;
-/** Below the custom resource's service timeout, and as long as the lease of an update lasts (`update-lease.ts`). */
+/** Below the custom resource's service timeout, and as long as the lease of an update lasts (`update-tools.ts`). */
 const RELEASE_TIMEOUT = Duration.minutes(10);
 
 /** The alias of the resolver that the HTTP API invokes. Created and moved by the functions that update the tools. */

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { problemPages, renderOperationTables, renderProblemReference } from '../../../core/api/documents.ts';
 import { openApiDocument } from '../../../core/api/openapi.ts';
-import { renderOperationTables } from '../../../core/api/operation-tables.ts';
 import { problems } from '../../../core/api/problem.ts';
-import { problemPages, renderProblemReference } from '../../../core/api/problem-pages.ts';
 import { PROBLEM_TYPES, type ProblemType } from '../../../core/api/problem-types.ts';
 import { settingVariables } from '../../../core/config/settings.ts';
 

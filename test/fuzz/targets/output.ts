@@ -2,9 +2,9 @@ import { localHeader } from '@reelay/seekable-media/zip';
 import { libraryName } from '../../../clients/reelay-client/src/folder/library.ts';
 import { contentDisposition, fileName } from '../../../core/http/file-name.ts';
 import { describeError } from '../../../core/log/log.ts';
-import { feedItems, toFeed } from '../../../lambdas/api/feed/feed.ts';
-import { writeRss } from '../../../lambdas/api/feed/rss.ts';
-import { writeM3u8 } from '../../../lambdas/api/feed/write-lists.ts';
+import { feedItems, toFeed } from '../../../lambdas/api/feed.ts';
+import { writeM3u8 } from '../../../lambdas/api/get-feed.ts';
+import { writeRss } from '../../../lambdas/api/rss.ts';
 import { listContents } from '../../../stream-service/outputs/archive/contents.ts';
 import { check, type FuzzTargets, header, LINEAR } from './target.ts';
 

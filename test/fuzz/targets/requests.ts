@@ -2,10 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { decideRange, predictRange } from '@reelay/seekable-media/http';
 import { parseContentRange, parseUnsatisfiedRange } from '@reelay/source/request-headers';
 import { Problem } from '../../../core/api/problem.ts';
-import { parseLinkParameter, readSelection, writeSelection } from '../../../core/api/query.ts';
+import { readSelection, writeSelection } from '../../../core/api/query.ts';
 import { clientOf, renderJson } from '../../../core/http/index.ts';
 import { normalizeLink } from '../../../core/resolve/yt-dlp/requests.ts';
 import { parseKey } from '../../../core/state/keys.ts';
+import { parseLinkParameter } from '../../../lambdas/api/resolve-request.ts';
 import { check, type FuzzTargets, header, LINEAR } from './target.ts';
 
 /** Requests of clients. */

@@ -1,11 +1,10 @@
 import { expect } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
 import { createGetAppInfo } from '../../../lambdas/api/get-app-info.ts';
-import { routeOperations } from '../../../lambdas/middleware/dispatch.ts';
-import { createHostService } from '../../../lambdas/stream-host/host-service.ts';
-import { createHostStore } from '../../../lambdas/stream-host/host-store.ts';
+import { routeOperations } from '../../../lambdas/http-handler.ts';
+import { createHostService, createHostStore } from '../../../lambdas/stream-host/host.ts';
 import { createOnHostEvent, createPublicName, HOST_KEY } from '../../../lambdas/stream-host/register.ts';
-import type { Pointer } from '../../../lambdas/tools-update/aws/archive.ts';
+import type { Pointer } from '../../../lambdas/tools-update/archive.ts';
 import { eventOf } from '../../lambdas/fakes.ts';
 import type { ScriptedClients } from './scripted-aws.ts';
 import { isBalanced, tasksOfService } from './service-tasks.ts';

@@ -2,15 +2,10 @@ import { createHash } from 'node:crypto';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { type Dispatcher, getGlobalDispatcher, MockAgent, setGlobalDispatcher } from 'undici';
 import { silentLog } from '../../../core/log/log.ts';
-import {
-  ACCESS_KEY_PREFIX,
-  createKeyStore,
-  removeAccessKeys,
-  syncAccessKeys,
-} from '../../../lambdas/access-keys/index.ts';
-import { customResource } from '../../../lambdas/runtime/custom-resource.ts';
-import { createOriginSecret } from '../../../lambdas/stream-host/origin-secret.ts';
-import { provideTools, removeTools } from '../../../lambdas/tools-update/tools-layer.ts';
+import { ACCESS_KEY_PREFIX, createKeyStore, removeAccessKeys, syncAccessKeys } from '../../../lambdas/access-keys.ts';
+import { customResource } from '../../../lambdas/custom-resource.ts';
+import { createOriginSecret } from '../../../lambdas/origin-secret.ts';
+import { provideTools, removeTools } from '../../../lambdas/tools-update/update-tools.ts';
 import type { ScriptedClients } from './scripted-aws.ts';
 import { createToolsFixture, type Environment, environmentOf, stateOf } from './tools-fixture.ts';
 import { findResource, type ModelResource, type World } from './world.ts';

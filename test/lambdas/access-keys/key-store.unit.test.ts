@@ -1,6 +1,6 @@
 import { CloudFrontKeyValueStoreClient } from '@aws-sdk/client-cloudfront-keyvaluestore';
 import { describe, expect, it } from 'vitest';
-import { createKeyStore } from '../../../lambdas/access-keys/key-store.ts';
+import { createKeyStore } from '../../../lambdas/access-keys.ts';
 
 const ARN = 'arn:aws:cloudfront::111111111111:key-value-store/a';
 

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
-import type { KeyStore } from '../../../lambdas/access-keys/key-store.ts';
-import { removeAccessKeys, syncAccessKeys } from '../../../lambdas/access-keys/sync-access-keys.ts';
+import { type KeyStore, removeAccessKeys, syncAccessKeys } from '../../../lambdas/access-keys.ts';
 
 const [FIRST, SECOND] = ['first-key-0123456789', 'second-key-0123456789'];
 const hashOf = (key: string) => createHash('sha256').update(key).digest('hex');

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createProblem, problems } from '../../../core/api/problem.ts';
 import { StateUnavailable, StorageFull } from '../../../core/errors/errors.ts';
-import { clientOfEvent } from '../../../lambdas/middleware/create-handler.ts';
+import { clientOfEvent } from '../../../lambdas/http-handler.ts';
 import { type ApiFakes, ask, createApiFakes, eventOf, jsonOf } from '../fakes.ts';
 
 const PATH = '/api/Fetch/GetResource';

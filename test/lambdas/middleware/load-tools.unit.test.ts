@@ -1,6 +1,6 @@
 import middy from '@middy/core';
 import { describe, expect, it, vi } from 'vitest';
-import { loadTools } from '../../../lambdas/runtime/layered-tools.ts';
+import { loadTools } from '../../../lambdas/layered-tools.ts';
 
 const ask = (load: () => Promise<void>, timeoutMs?: number) =>
   middy()

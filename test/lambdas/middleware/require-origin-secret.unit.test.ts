@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
-import { createHandler } from '../../../lambdas/middleware/create-handler.ts';
+import { createHandler } from '../../../lambdas/http-handler.ts';
 import { ALLOWED_ORIGIN, eventOf, jsonOf } from '../fakes.ts';
 
 const SECRET = 'only-the-edge-knows';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { problems } from '../../../core/api/problem.ts';
 import { InMaintenance, NotDeliverable, StateUnavailable } from '../../../core/errors/errors.ts';
-import { measureResolve } from '../../../lambdas/middleware/resolve-metrics.ts';
+import { measureResolve } from '../../../lambdas/metrics.ts';
 
 describe('measureResolve', () => {
   const measured = async (resolve: () => Promise<string>) => {

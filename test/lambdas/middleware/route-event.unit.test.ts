@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
-import { routeEvent, routeOperations } from '../../../lambdas/middleware/dispatch.ts';
+import { routeEvent, routeOperations } from '../../../lambdas/http-handler.ts';
 import { eventOf } from '../fakes.ts';
 
 const handler = routeEvent({

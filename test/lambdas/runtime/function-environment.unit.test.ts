@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { SettingError } from '../../../core/config/parsers.ts';
-import { ENTRIES_AT_ONCE, readFunctionEnvironment } from '../../../lambdas/runtime/function-environment.ts';
+import { ENTRIES_AT_ONCE, readFunctionEnvironment } from '../../../lambdas/function-environment.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createFunctionLog } from '../../../lambdas/runtime/function-log.ts';
+import { createFunctionLog } from '../../../lambdas/function-environment.ts';
 
 const LINK = 'https://us3r:pa55@media.example/watch?token=hu5h#p4rt';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLayeredTools } from '../../../lambdas/runtime/layered-tools.ts';
+import { createLayeredTools } from '../../../lambdas/layered-tools.ts';
 import type { YtDlp } from '../../../packages/yt-dlp-worker/src/tools.ts';
 
 const YT_DLP: YtDlp = { version: '2026.11.20', command: ['/opt/yt-dlp_linux'], source: 'release' };

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { serviceMetric } from '../../../infra/constructs/shared/metrics.ts';
-import { createResolveMetrics, createToolMetrics } from '../../../lambdas/runtime/metrics.ts';
+import { createResolveMetrics, createToolMetrics } from '../../../lambdas/metrics.ts';
 
 const STAGE = 'prod';
 const DASHBOARD = join(import.meta.dirname, '../../../infra/constructs/monitoring/dashboard.ts');

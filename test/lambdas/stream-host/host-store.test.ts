@@ -1,6 +1,6 @@
 import { CloudFrontKeyValueStoreClient } from '@aws-sdk/client-cloudfront-keyvaluestore';
 import { expect, it } from 'vitest';
-import { createHostStore } from '../../../lambdas/stream-host/host-store.ts';
+import { createHostStore } from '../../../lambdas/stream-host/host.ts';
 
 it('createHostStore signs its requests with SigV4A, which the service requires', async () => {
   const signatures: unknown[] = [];

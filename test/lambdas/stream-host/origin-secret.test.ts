@@ -3,7 +3,7 @@ import { json } from 'node:stream/consumers';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
-import { createOriginSecret } from '../../../lambdas/stream-host/origin-secret.ts';
+import { createOriginSecret } from '../../../lambdas/origin-secret.ts';
 import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { listen } from '../../support/listen.ts';
 import { type OnDemandFixture, startOnDemandFixture } from './on-demand-fixture.ts';

@@ -1,7 +1,7 @@
 import middy from '@middy/core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Event, Result } from '../../../lambdas/middleware/create-handler.ts';
-import { wakeAhead } from '../../../lambdas/stream-host/wake-ahead.ts';
+import type { Event, Result } from '../../../lambdas/http-handler.ts';
+import { wakeAhead } from '../../../lambdas/stream-host/wake.ts';
 import { eventOf } from '../fakes.ts';
 
 interface Invocation {

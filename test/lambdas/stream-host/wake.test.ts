@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Result } from '../../../lambdas/middleware/create-handler.ts';
+import type { Result } from '../../../lambdas/http-handler.ts';
 import { audioTrack, combinedKey, mediaKey, resourceOf, videoTrack } from '../../stream-service/fixture.ts';
 import { jsonOf } from '../fakes.ts';
 import { CORS_ORIGIN, type OnDemandFixture, startOnDemandFixture } from './on-demand-fixture.ts';

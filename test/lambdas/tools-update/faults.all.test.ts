@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { provideTools } from '../../../lambdas/tools-update/tools-layer.ts';
-import { updateTools } from '../../../lambdas/tools-update/update-tools.ts';
+import { provideTools, updateTools } from '../../../lambdas/tools-update/update-tools.ts';
 import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { zip } from '../../yt-dlp-worker/zip.ts';
 import { type FakeLambda, startFakeLambda } from './fake-lambda.ts';

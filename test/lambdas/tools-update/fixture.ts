@@ -9,11 +9,15 @@ import { CreateBucketCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/cl
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import { silentLog } from '../../../core/log/log.ts';
 import type { State } from '../../../core/state/state.ts';
-import type { Pointer } from '../../../lambdas/tools-update/aws/index.ts';
-import type { Step, ToolsUpdate } from '../../../lambdas/tools-update/create-tools-update.ts';
-import { createToolsUpdate } from '../../../lambdas/tools-update/create-tools-update.ts';
-import { type RollBackOutcome, rollBack } from '../../../lambdas/tools-update/roll-back.ts';
-import { installMissingTools, type UpdateOutcome, updateTools } from '../../../lambdas/tools-update/update-tools.ts';
+import type { Pointer } from '../../../lambdas/tools-update/archive.ts';
+import { createToolsUpdate, type Step, type ToolsUpdate } from '../../../lambdas/tools-update/create-tools-update.ts';
+import {
+  installMissingTools,
+  type RollBackOutcome,
+  rollBack,
+  type UpdateOutcome,
+  updateTools,
+} from '../../../lambdas/tools-update/update-tools.ts';
 import { createReleases } from '../../../packages/yt-dlp-worker/src/yt-dlp/releases.ts';
 import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { ensureTable } from '../../support/dynamodb.ts';

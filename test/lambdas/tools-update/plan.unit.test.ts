@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { LayerVersion, Pointer } from '../../../lambdas/tools-update/aws/index.ts';
+import type { Pointer } from '../../../lambdas/tools-update/archive.ts';
+import type { LayerVersion } from '../../../lambdas/tools-update/layers.ts';
 import {
   archiveKey,
   describeLayer,

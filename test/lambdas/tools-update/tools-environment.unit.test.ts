@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readToolsEnvironment } from '../../../lambdas/tools-update/tools-environment.ts';
+import { readToolsEnvironment } from '../../../lambdas/tools-update/create-tools-update.ts';
 
 const environment = {
   TABLE_NAME: 'table',

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { provideTools, removeTools } from '../../../lambdas/tools-update/tools-layer.ts';
-import { updateTools } from '../../../lambdas/tools-update/update-tools.ts';
+import { provideTools, removeTools, updateTools } from '../../../lambdas/tools-update/update-tools.ts';
 import { zip } from '../../yt-dlp-worker/zip.ts';
 import { ASSET, type ToolsUpdateFixture, useReleases } from './fixture.ts';
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { rollBack } from '../../../lambdas/tools-update/roll-back.ts';
+import { rollBack } from '../../../lambdas/tools-update/update-tools.ts';
 import { zip } from '../../yt-dlp-worker/zip.ts';
 import { ASSET, type ToolsUpdateFixture, useReleases } from './fixture.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { NotDeliverable, NotFound } from '../../../../core/errors/errors.ts';
 import type { Resource, Track } from '../../../../core/state/resource.ts';
-import type { Media } from '../../../../lambdas/api/mcp/fetch-media.ts';
+import type { Media } from '../../../../lambdas/api/mcp-tools.ts';
 import { connectMcp, MESSAGE_HEADERS, messageOf } from '../../../support/mcp-client.ts';
 import { ALLOWED_ORIGIN, type ApiFakes, ask, createApiFakes, eventOf, functionsOver, RESOURCE } from '../../fakes.ts';
 import { itemOf, listOf } from '../feed/fixture.ts';

@@ -1,1 +1,0 @@
-export { createGetFeed, type GetFeedOptions } from './get-feed.ts';

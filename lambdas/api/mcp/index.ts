@@ -1,1 +1,0 @@
-export { createMcp, type McpOptions } from './mcp.ts';
