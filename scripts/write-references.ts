@@ -1,17 +1,14 @@
 /** `npm run dev -- docs`: writes what is generated from the code: references in `docs`, the types of the client and the table of regions. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { renderOperationTables, renderProblemReference } from '../core/api/index.ts';
+import { renderOperationTables } from '../core/api/index.ts';
 import { renderSettingsReference } from '../core/config/index.ts';
 import { CLIENT_TYPES, renderClientTypes } from './client-types.ts';
-import { renderFormatReference } from './format-fields.ts';
 
 const DOCS = join(import.meta.dirname, '../docs');
 const api = join(DOCS, 'api.md');
 writeFileSync(api, renderOperationTables(readFileSync(api, 'utf8')));
-writeFileSync(join(DOCS, 'problems.md'), renderProblemReference());
 writeFileSync(join(DOCS, 'settings.md'), renderSettingsReference());
-writeFileSync(join(DOCS, 'format-fields.md'), renderFormatReference());
 writeFileSync(CLIENT_TYPES, renderClientTypes());
 // It synthesizes every deployment.
 await import('../test/infra/write-regions.ts');

@@ -8,11 +8,12 @@ interface ProblemPage {
   readonly html: string;
 }
 
-const types = Object.entries<ProblemType>(PROBLEM_TYPES) as [ProblemName, ProblemType][];
-
 /** One page for each type of problem. Its style sheet is `web/public/problems.css`, for the page allows no inline styles. */
 export const problemPages = (): ProblemPage[] =>
-  types.map(([name, type]) => ({ path: typeReference(name), html: renderPage(type) }));
+  Object.entries(PROBLEM_TYPES).map(([name, type]) => ({
+    path: typeReference(name as ProblemName),
+    html: renderPage(type),
+  }));
 
 const renderPage = ({ status, heading, meaning, help, operators }: ProblemType): string => `<!doctype html>
 <html lang="en">
@@ -39,27 +40,6 @@ ${operators ? `<h2>For operators</h2>\n<p>${toHtml(operators)}</p>\n` : ''}<p><s
 
 /** The texts of the table contain code in backticks and no markup. */
 const toHtml = (text: string): string => text.replace(/`([^`]+)`/g, '<code>$1</code>');
-
-const HEAD = `# Problems
-
-Generated from \`core/api/problem-types.ts\` by \`npm run dev -- docs\`.
-
-The body of every failed request is JSON in the shape of problem details (RFC 9457). Its \`type\` is a relative reference,
-\`/problems/NAME\`, that every instance serves as a page. A stream that fails while it is opened answers 502 where the table
-says 415.
-
-| Type | Status | Meaning | What to do | Operators |
-| --- | --- | --- | --- | --- |
-`;
-
-/** `docs/problems.md`. */
-export const renderProblemReference = (): string =>
-  `${HEAD}${types
-    .map(
-      ([name, { status, meaning, help, operators = '' }]) =>
-        `| \`${name}\` | ${status} | ${meaning} | ${help} | ${operators} |\n`,
-    )
-    .join('')}`;
 
 /** Where a contact for vulnerabilities is expected (RFC 9116). */
 export const SECURITY_TEXT_PATH = '/.well-known/security.txt';

@@ -10,7 +10,6 @@ export {
   contactLines,
   problemPages,
   renderOperationTables,
-  renderProblemReference,
   SECURITY_TEXT_PATH,
   SECURITY_TEXT_VALID_MS,
   securityText,

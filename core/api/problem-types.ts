@@ -13,7 +13,7 @@ export interface ProblemType {
 const COOKIES = '`COOKIES_FILE` can supply the cookies of an account that has access.';
 const TRY_AGAIN = 'Try again in a moment.';
 
-/** Every class of problems, by its name. The `type` of responses, their pages, OpenAPI and docs/problems.md follow from it. */
+/** Every class of problems, by its name. The `type` of responses, their pages and OpenAPI follow from it. */
 export const PROBLEM_TYPES = {
   'bad-url': {
     status: 400,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { problemPages, renderOperationTables, renderProblemReference } from '../../../core/api/documents.ts';
+import { problemPages, renderOperationTables } from '../../../core/api/documents.ts';
 import { openApiDocument } from '../../../core/api/openapi.ts';
 import { problems } from '../../../core/api/problem.ts';
 import { PROBLEM_TYPES, type ProblemType } from '../../../core/api/problem-types.ts';
@@ -9,9 +9,6 @@ import { settingVariables } from '../../../core/config/settings.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const pages = new Map(problemPages().map(({ path, html }) => [path, html]));
-
-it('docs/problems.md matches the table; otherwise run npm run dev -- docs', () =>
-  expect(readFileSync(join(ROOT, 'docs/problems.md'), 'utf8')).toBe(renderProblemReference()));
 
 it('the tables of docs/api.md match the operations; otherwise run npm run dev -- docs', () => {
   const api = readFileSync(join(ROOT, 'docs/api.md'), 'utf8');

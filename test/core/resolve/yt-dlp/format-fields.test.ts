@@ -1,17 +1,10 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { readExtraction } from '../../../../core/parsing/extraction/index.ts';
-import {
-  FORMAT_FIELDS,
-  PROTOCOLS,
-  renderFormatReference,
-  SECTION_FIELDS,
-  SUBTITLE_FIELDS,
-} from '../../../../scripts/format-fields.ts';
 import { installedTools } from '../../../support/installed-tools.ts';
+import { FORMAT_FIELDS, PROTOCOLS, SECTION_FIELDS, SUBTITLE_FIELDS } from './documented-fields.ts';
 
 /** Prints what yt-dlp documents: fields of formats, subtitles and sections in a docstring, protocols in a table. */
 const PRINT_DOCUMENTED = String.raw`
@@ -72,10 +65,5 @@ describe('fields and protocols of yt-dlp', () => {
     const { formats } = readExtraction({ info: { formats: [format] } }).info;
     const isRead = (name: string) => FORMAT_FIELDS[name]?.[0] !== 'ignored';
     expect(Object.keys((formats as object[])[0] ?? {}).toSorted()).toEqual(names.filter(isRead).toSorted());
-  });
-
-  it('are those of docs/format-fields.md; otherwise run npm run dev -- docs', () => {
-    const file = join(import.meta.dirname, '../../../../docs/format-fields.md');
-    expect(readFileSync(file, 'utf8')).toBe(renderFormatReference());
   });
 });

@@ -1,4 +1,4 @@
-import { deliveries } from '../core/state/index.ts';
+import { deliveries } from '../../../../core/state/index.ts';
 
 /** How the service treats what yt-dlp says: `refused` leaves the format out. */
 type Handling = 'used' | 'ignored' | 'refused';
@@ -145,39 +145,3 @@ export const PROTOCOLS: Rows = {
   ),
   ...OTHER_PROTOCOLS,
 };
-
-/** docs/format-fields.md. */
-export const renderFormatReference = (): string => `# Fields and protocols of yt-dlp
-
-What the service does with each field of a format that yt-dlp documents. \`refused\` leaves the format out. A test fails when the
-installed yt-dlp has a field or protocol without a row.
-
-Generated from [\`scripts/format-fields.ts\`](../scripts/format-fields.ts) by \`npm run dev -- docs\`.
-
-## Formats
-
-${table('field', FORMAT_FIELDS)}
-
-## Sections of items
-
-${table('field', SECTION_FIELDS)}
-
-## Subtitles
-
-${table('field', SUBTITLE_FIELDS)}
-
-## Protocols
-
-Any other, such as \`ftp\`, \`rtsp\` and \`mms\`, is refused: every request is one of the guarded HTTP client.
-
-${table('protocol', PROTOCOLS)}
-`;
-
-/** Fields with the same handling and note share a line. */
-function table(name: string, rows: Rows): string {
-  const groups = Map.groupBy(Object.entries(rows), ([, row]) => row.join(' | '));
-  const lines = [...groups].map(
-    ([cells, fields]) => `| ${fields.map(([field]) => `\`${field}\``).join(', ')} | ${cells} |`,
-  );
-  return [`| ${name} | handling | how, or why |`, '|---|---|---|', ...lines].join('\n');
-}
