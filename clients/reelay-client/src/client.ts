@@ -1,6 +1,7 @@
 import type {
   AppInfo,
   MediaDetails,
+  MediaInformation,
   MediaRendition,
   Playback,
   ResourceInformation,

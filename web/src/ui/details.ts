@@ -51,13 +51,8 @@ export function useDetails(link: string | null, isWanted: boolean) {
   return { details: loaded, failure: error === undefined ? undefined : toFailure(error), retry };
 }
 
-<<<<<<< HEAD:web/src/ui/details.ts
 /** The sponsors of an item; none while they are not known, or cannot be read, since nothing depends on them. */
-export function useSponsors({ segmentsKey }: Partial<LoadedDetails> = {}): readonly Segment[] {
-=======
-/** The sponsors of an item; none while they are not known, or cannot be read: to leave them out is an extra. */
 export function useSponsors({ segmentsKey }: Partial<LoadedDetails> = {}): readonly SkipSegment[] {
->>>>>>> 7b119dc2 (Declare the objects of the API once, and rename Segments to SkipSegments):web/src/ui/details/use-details.ts
   const { api } = usePage();
   return useLoaded(() => (segmentsKey ? loadSponsors(api, segmentsKey) : undefined), [api, segmentsKey]) ?? [];
 }
