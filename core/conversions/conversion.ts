@@ -1,26 +1,7 @@
 import { type ChapterMark, chaptersWithin, timeChapters } from '@reelay/seekable-media/chapters';
-import type { FileType } from '@reelay/seekable-media/codecs';
-import type { RecordingText, TagText } from '@reelay/seekable-media/id3';
+import { id3Tag, type RecordingText, type TagText } from '@reelay/seekable-media/id3';
 import { type ClipTimes, keptParts } from '@reelay/seekable-media/skipping';
-
-/** An output format that any rendition with audio can be converted to while it is streamed. Pure: data and arithmetic. */
-export interface Conversion {
-  /** What a list of renditions shows, such as `192 kbps`. */
-  readonly label: string;
-  readonly description: string;
-  /** With a leading dot. */
-  readonly fileExtension: string;
-  readonly mimeType: string;
-  /** kbit/s; `null` when it depends on the source. */
-  readonly bitrateKbps: number | null;
-  /**
-   * Whether to list it for a resource whose best rendition with audio is sent as such a file. Streaming converts any audio that a
-   * request selects. Absent: never listed.
-   */
-  isOffered?(best: Pick<FileType, 'fileExtension'>): boolean;
-  /** Bytes of the whole output, exact. Absent or undefined: not known before it is encoded. */
-  sizeBytes?(durationSeconds: number, text: TagText): number | undefined;
-}
+import { MP3_BITRATE_KBPS, type Mp3BitrateKbps } from './formats/index.ts';
 
 /** The metadata that names a recording. */
 interface TaggedRecording {
@@ -47,8 +28,8 @@ export const tagText = ({ tag, title, author, album, trackNumber, details }: Tag
     ...(details?.uploadDate !== undefined && { date: details.uploadDate }),
   };
 
-/** The list that a recording is sent as a part of, or the recording that a chapter is a part of. */
-export interface ListPlace {
+/** The position of a recording in the list, or of a chapter in the recording, that it is sent as a part of. */
+export interface AlbumPosition {
   readonly album?: string;
   readonly trackNumber: number;
   /** The chapter that is a recording of its own: the item is its album, whatever it names. Absent: the whole item. */
@@ -62,7 +43,7 @@ export interface ListPlace {
  */
 export function recordingText(
   recording: TaggedRecording & { readonly origin: { readonly url: string } },
-  place?: ListPlace,
+  place?: AlbumPosition,
   clip: ClipTimes = { startSeconds: 0, endSeconds: Number.POSITIVE_INFINITY },
 ): RecordingText {
   const { chapterTitle, album, trackNumber } = place ?? {};
@@ -75,4 +56,32 @@ export function recordingText(
   const text = { ...own, ...(chapters.length > 0 && { chapters }) };
   if (!place || text.album !== undefined) return text;
   return { ...text, album, trackNumber: text.trackNumber ?? trackNumber };
+}
+
+/**
+ * The format of the MP3 conversion, shared by resolving, which promises the size, and streaming, which delivers it: an
+ * ID3v2 tag, a frame that tells players its length, then frames of sound. 48 kHz, constant bit rate, no bit reservoir: every frame has the same size.
+ */
+export const MP3_SAMPLE_RATE = 48_000;
+/** MPEG-1 Layer III (ISO/IEC 11172-3 §2.4.2.1). */
+export const MP3_SAMPLES_PER_FRAME = 1152;
+
+/** Bytes of a frame: 24 ms. Whole at these bit rates, so that no frame is padded. */
+export const mp3FrameBytes = (bitrateKbps: Mp3BitrateKbps): number =>
+  (bitrateKbps * 1000 * MP3_SAMPLES_PER_FRAME) / MP3_SAMPLE_RATE / 8;
+/** At the default bit rate: 576. */
+export const MP3_FRAME_BYTES = mp3FrameBytes(MP3_BITRATE_KBPS);
+
+/** Frames of sound of a conversion: LAME adds one for its delay. A rounding error of the seconds must not cost a frame. */
+export const mp3Frames = (durationSeconds: number): number =>
+  Math.ceil(Math.round(durationSeconds * MP3_SAMPLE_RATE) / MP3_SAMPLES_PER_FRAME) + 1;
+
+/** Bytes of the whole conversion, tag included. Undefined beyond `Number.MAX_SAFE_INTEGER`. */
+export function mp3SizeBytes(
+  durationSeconds: number,
+  text: TagText,
+  bitrateKbps: Mp3BitrateKbps = MP3_BITRATE_KBPS,
+): number | undefined {
+  const size = id3Tag(text).length + (1 + mp3Frames(durationSeconds)) * mp3FrameBytes(bitrateKbps);
+  return Number.isSafeInteger(size) ? size : undefined;
 }

@@ -176,12 +176,12 @@ export const toMedia = (resource: Resource, rendition: Rendition, signKey: SignK
 /** The conversion of that name; undefined when none is promised. */
 function toConversion(resource: Resource, name: ConversionName, signKey: SignKey): MediaRendition | undefined {
   const promised = resource[name];
-  const { bitrateKbps, label, description, fileExtension, mimeType } = conversions[name];
+  const { bitrateKbps, listedAs, fileExtension, mimeType } = conversions[name];
   return (
-    promised && {
+    promised &&
+    listedAs && {
       key: signKey(keyOf(resource.id, promised.renditionId)),
-      label,
-      description,
+      ...listedAs,
       fileExtension,
       mimeType,
       urlType: 'Media',

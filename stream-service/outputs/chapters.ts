@@ -1,5 +1,5 @@
 import { timeChapters } from '@reelay/seekable-media/chapters';
-import { type ListPlace, tagText } from '../../core/conversions/index.ts';
+import { type AlbumPosition, tagText } from '../../core/conversions/index.ts';
 import { InvalidParameter } from '../../core/errors/index.ts';
 import type { Resource } from '../../core/state/index.ts';
 import type { ClipTimes } from './representation.ts';
@@ -9,7 +9,7 @@ export interface SelectedChapter {
   readonly title: string;
   readonly clip: ClipTimes;
   /** For its tags: the item is its album. */
-  readonly listPlace: ListPlace;
+  readonly listPlace: AlbumPosition;
 }
 
 /** @param number from 1, as GetDetails lists them. @throws InvalidParameter when there is none of the number */

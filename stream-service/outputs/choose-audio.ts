@@ -5,7 +5,7 @@ import { findSound, listSounds, type Sound } from '../../core/resolve/index.ts';
 import { type KeyedRendition, keyOf, type Track } from '../../core/state/index.ts';
 import { isMp4File } from '../source/index.ts';
 import { mayBeFile } from './list-files.ts';
-import { refusal, writers } from './writers.ts';
+import { outputFormats, refusal } from './output-formats.ts';
 
 /** Languages of one file: each is a source that is read side by side with the others. */
 const MAX_SOUNDS = 16;
@@ -26,7 +26,7 @@ export function chooseAudio(found: KeyedRendition, wanted: string, isAlone: bool
   const held = mp4HoldsVideo(first.video.codec) ? chosen.filter(isHeld) : [];
   const [only] = chosen;
   if (chosen.length === 1 && only && isOwn(found, only)) return found;
-  if (held.length === 0) throw refusal(writers.mp4, 'source');
+  if (held.length === 0) throw refusal(outputFormats.mp4, 'source');
   return withSounds(found, held, isAll ? ALL : (only?.name ?? ''));
 }
 

@@ -4,7 +4,7 @@ import { vorbisComments } from '@reelay/seekable-media/ogg';
 import { TextTooLarge, timedText } from '@reelay/seekable-media/timed-text';
 import { digestOf } from '@reelay/seekable-media/values';
 import type { LayoutExtras } from '@reelay/seekable-media/virtual-mp4';
-import { type ListPlace, recordingText } from '../../core/conversions/index.ts';
+import { type AlbumPosition, recordingText } from '../../core/conversions/index.ts';
 import { UnsupportedRendition } from '../../core/errors/index.ts';
 import type { KeyedRendition, Resource } from '../../core/state/index.ts';
 import type { Covers } from './picture/index.ts';
@@ -17,7 +17,7 @@ export interface PlannedExtras {
   /** Has title and artist without tags, too. @default MP4 */
   readonly container?: AudioFileName;
   /** The list that it is sent as a part of, for the tags. */
-  readonly listPlace?: ListPlace;
+  readonly listPlace?: AlbumPosition;
   /** The part that has the tags, for its chapters. Absent: the whole. */
   readonly clip?: ClipTimes;
   readonly subtitle?: SelectedSubtitle;

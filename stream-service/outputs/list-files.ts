@@ -4,8 +4,8 @@ import type { TrackFile } from '@reelay/source/track';
 import { capabilitiesOf, type KeyedRendition, type Track } from '../../core/state/index.ts';
 import type { SourceOpeners } from '../source/index.ts';
 import { FURTHER_WAIT_MS } from './layout/index.ts';
+import { remuxContainer } from './output-formats.ts';
 import type { Opening, PlannedOutput, RenditionQuery } from './representation.ts';
-import { remuxContainer } from './writers.ts';
 
 /** Lists of segments by the ids of their formats: as which file each is read. `null`: it makes none, or nobody knows yet. */
 export type ListFiles = ReadonlyMap<string, TrackFile | null>;

@@ -1,6 +1,6 @@
 import { type FileType, isQuickTime } from '@reelay/seekable-media/codecs';
 import { type Selection, streamPath, type WindowSelection } from '../../core/api/index.ts';
-import { type ConversionName, conversions } from '../../core/conversions/index.ts';
+import { type AudioCopy, type ConversionName, conversions } from '../../core/conversions/index.ts';
 import { capabilitiesOf, type KeyedRendition, type Track } from '../../core/state/index.ts';
 import { isHeldByMp4, isMp4File, needsRemux } from '../source/index.ts';
 import { selectChapter } from './chapters.ts';
@@ -12,11 +12,18 @@ import { ladderOf } from './ladder.ts';
 import { isLadder, type LayoutPlan, planFile, planPresentation } from './layout/index.ts';
 import { audioOfList, hasLists, type ListFiles, type ListPlan, unknownLists, withFiles } from './list-files.ts';
 import { type MuxPlan, planMux } from './mux/index.ts';
+import {
+  hasCodec,
+  type OutputFormat,
+  outputFormats,
+  partOf,
+  remuxContainer,
+  requireWritable,
+} from './output-formats.ts';
 import { type PicturePlan, planPicture } from './picture/index.ts';
 import type { RenditionQuery, RepresentationHead } from './representation.ts';
 import { selectSubtitle } from './text/index.ts';
 import { type LivePlan, planLive, planWindow, requireLive, type WindowPlan } from './window/index.ts';
-import { type AudioCopy, hasCodec, partOf, remuxContainer, requireWritable, type Writer, writers } from './writers.ts';
 
 /** What is sent for a rendition: every folder of this one has a kind, with `plan.ts` and `open.ts`. */
 export type RenditionPlan =
@@ -35,7 +42,7 @@ type Decision = (found: KeyedRendition, written: Written) => RenditionPlan;
 
 /** What writes it, and what it has besides its tracks. */
 interface Written extends RenditionQuery {
-  readonly writer: Writer;
+  readonly outputFormat: OutputFormat;
   readonly extras: PlannedExtras;
 }
 
@@ -112,7 +119,7 @@ function planMedia(found: KeyedRendition, query: RenditionQuery): RenditionPlan 
   const { audio, ...rest } = query;
   if (audio === undefined) return planStream(found, rest);
   const format = rest.route === 'Media' ? rest.format : undefined;
-  const alone = format ? writers[format] : found.tracks[0].video ? undefined : writers.audio;
+  const alone = format ? outputFormats[format] : found.tracks[0].video ? undefined : outputFormats.audio;
   if (alone && isEvery(audio)) requireWritable(alone, found, ['languages']);
   const chosen = chooseAudio(found, audio, alone !== undefined);
   const plan = planStream(chosen, rest);
@@ -123,7 +130,7 @@ function planMedia(found: KeyedRendition, query: RenditionQuery): RenditionPlan 
 function planHls(found: KeyedRendition, { file = '', ...selection }: RenditionQuery): RenditionPlan {
   const { audio } = selection;
   if (found.resource.isLive) {
-    requireWritable(writers.liveHls, found, ['source', audio !== undefined && 'languages']);
+    requireWritable(outputFormats.liveHls, found, ['source', audio !== undefined && 'languages']);
     return planLive(found, file);
   }
   if (!isLadder(file)) return planPresentation([{ found: chooseHls(found, audio) }], file, selection);
@@ -139,7 +146,7 @@ function chooseHls(found: KeyedRendition, audio: string | undefined): KeyedRendi
   const isAll = audio === undefined ? found.tracks.length > 1 : isEvery(audio);
   const all = isAll ? chooseAllFiles(found, audio !== undefined) : undefined;
   const chosen = all ?? (isAll || audio === undefined ? found : chooseAudio(found, audio, false));
-  requireWritable(writers.hls, chosen, ['source', 'languages']);
+  requireWritable(outputFormats.hls, chosen, ['source', 'languages']);
   return chosen;
 }
 
@@ -182,19 +189,23 @@ function planPart(
   return planWindow({ found, window, query }, planOutput(recording, rest).head);
 }
 
-/** @throws InvalidParameter or UnsupportedRendition for what the writer lacks */
+/** @throws InvalidParameter or UnsupportedRendition for what the output lacks */
 function decide(found: KeyedRendition, query: RenditionQuery, format?: ConversionName): RenditionPlan {
   const { clip, subtitles, hasMarks } = query;
-  const writer = format ? writers[format] : writerOf(found, query.route);
+  const outputFormat = format ? outputFormats[format] : outputFormatOf(found, query.route);
   const row = !format ? rowOf(query) : isEncoded(format) ? 'encoded' : 'copied';
-  requireWritable(writer, found, [
+  requireWritable(outputFormat, found, [
     found.resource.isLive && 'live',
     'source',
     subtitles !== undefined && 'text',
     clip !== undefined && partOf(clip),
     hasMarks === true && 'tags',
   ]);
-  return DECISIONS[row][shapeOf(found)](found, { ...query, writer, extras: planExtras(found, query, writer) });
+  return DECISIONS[row][shapeOf(found)](found, {
+    ...query,
+    outputFormat,
+    extras: planExtras(found, query, outputFormat),
+  });
 }
 
 /** The row of what keeps its format. */
@@ -205,7 +216,7 @@ const rowOf = ({ clip, subtitles, hasMarks }: RenditionQuery) =>
 function planExtras(
   { resource }: KeyedRendition,
   { hasTags, listPlace, clip, subtitles }: RenditionQuery,
-  { holds, container }: Writer & Partial<AudioCopy>,
+  { holds, container }: OutputFormat & Partial<AudioCopy>,
 ): PlannedExtras {
   const named = container && container !== 'm4a' && { container, listPlace };
   const tags = hasTags && holds.includes('tags') && { hasTags, listPlace, clip };
@@ -213,13 +224,13 @@ function planExtras(
 }
 
 /** What writes a rendition without another format. */
-function writerOf(found: KeyedRendition, route: RenditionQuery['route']): Writer {
+function outputFormatOf(found: KeyedRendition, route: RenditionQuery['route']): OutputFormat {
   const shape = shapeOf(found);
   const [track] = found.tracks;
   // A file whose codecs MP4 cannot hold is sent as it is.
-  if (shape === 'file' && !(route === 'Combined' && isHeldByMp4(track))) return writers.copy;
-  if (shape === 'segments' && remuxContainer(track) === 'webm') return writers.webm;
-  return track.video ? writers.mp4 : writers.audio;
+  if (shape === 'file' && !(route === 'Combined' && isHeldByMp4(track))) return outputFormats.copy;
+  if (shape === 'segments' && remuxContainer(track) === 'webm') return outputFormats.webm;
+  return track.video ? outputFormats.mp4 : outputFormats.audio;
 }
 
 function shapeOf({ tracks: [track, second] }: KeyedRendition): Shape {
@@ -273,7 +284,7 @@ function clip(found: KeyedRendition, { extras, clip: times, fromKeyframeSeconds 
 }
 
 function remuxOrCopy(found: KeyedRendition, written: Written) {
-  return (written.writer === writers.copy ? copy : remux)(found, written);
+  return (written.outputFormat === outputFormats.copy ? copy : remux)(found, written);
 }
 
 function encode(found: KeyedRendition, query: Written) {
@@ -281,9 +292,9 @@ function encode(found: KeyedRendition, query: Written) {
 }
 
 /** The audio of a file, with length and ranges. */
-function copyAudio(found: KeyedRendition, { format, clip, writer, extras }: Written) {
+function copyAudio(found: KeyedRendition, { format, clip, outputFormat, extras }: Written) {
   const [track] = found.tracks;
-  const audioAs = writer as AudioCopy;
+  const audioAs = outputFormat as AudioCopy;
   const type = conversions[format as ConversionName];
   const isKnown = hasCodec(track, audioAs);
   // By its extension: an MP4 file without video may have further tracks.

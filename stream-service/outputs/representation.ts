@@ -4,7 +4,7 @@ import type { PredictedRange } from '@reelay/seekable-media/http';
 import type { ClipTimes } from '@reelay/seekable-media/skipping';
 import { memorySource } from '@reelay/source';
 import { type Selection, toProblem } from '../../core/api/index.ts';
-import type { ConversionName, ListPlace } from '../../core/conversions/index.ts';
+import type { AlbumPosition, ConversionName } from '../../core/conversions/index.ts';
 import { UpstreamError } from '../../core/errors/index.ts';
 import { entityTag } from '../../core/http/index.ts';
 import type { KeyedRendition } from '../../core/state/index.ts';
@@ -74,7 +74,7 @@ export interface RenditionQuery extends Selection {
   /** A file of the HLS presentation. */
   readonly file?: string;
   /** The list that it is sent as a part of. */
-  readonly listPlace?: ListPlace;
+  readonly listPlace?: AlbumPosition;
   /** What is marked is among the chapters of the resource, which are to be part of the file. */
   readonly hasMarks?: boolean;
 }

@@ -8,7 +8,7 @@ export const CEILINGS = {
   code: { product: 2_198_000, tests: 3_015_000 },
   /**
    * Only ever fewer: interfaces of parameters, and files outside of a parameter's own folders that name it. One of them says what each
-   * output can hold (`outputs/writers.ts`).
+   * output can hold (`outputs/output-formats.ts`).
    */
   parameterInterfaces: 20,
   filesNaming: { skip: 18, chapters: 30, subtitles: 27, audio: 13 },

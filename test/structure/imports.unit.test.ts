@@ -29,7 +29,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'stream-service': ['core', 'packages'],
   'infra/build': ['packages'],
   infra: ['core/config', 'core/api', 'core/spending', 'infra/build', 'web/security-headers.json'],
-  web: ['clients'],
+  web: ['clients', 'core/conversions/formats'],
   local: ['*'],
   bench: ['*'],
   scripts: ['*'],

@@ -1,6 +1,6 @@
 import { fileType, mp4HoldsAudio, mp4HoldsVideo } from '@reelay/seekable-media/codecs';
 import type { TagText } from '@reelay/seekable-media/id3';
-import { conversionNames, conversions } from '../../conversions/index.ts';
+import { conversionNames, conversions, mp3SizeBytes } from '../../conversions/index.ts';
 import {
   capabilitiesOf,
   type PromisedConversions,
@@ -160,7 +160,10 @@ function offerConversions(
   const usable = whole.length > 0 ? whole : audible;
   const best = usable.find(({ side }) => side === 'audio') ?? usable[0];
   if (!best) return { conversions: {} };
-  const names = conversionNames.filter((name) => conversions[name].isOffered?.(best));
+  const names = conversionNames.filter((name) => {
+    const { listedAs, fileExtension } = conversions[name];
+    return listedAs && fileExtension !== best.fileExtension;
+  });
   if (names.length === 0) return { conversions: {} };
   return {
     conversions: Object.fromEntries(names.map((name) => [name, { renditionId: best.id }])),
@@ -177,7 +180,7 @@ export const promiseConversions = (
   Object.fromEntries(
     conversionNames.flatMap((name) => {
       const promised = offered[name];
-      const sizeBytes = durationSeconds ? conversions[name].sizeBytes?.(durationSeconds, tag) : undefined;
+      const sizeBytes = durationSeconds && name === 'mp3' ? mp3SizeBytes(durationSeconds, tag) : undefined;
       return promised ? [[name, { renditionId: promised.renditionId, ...(sizeBytes && { sizeBytes }) }]] : [];
     }),
   );

@@ -1,5 +1,5 @@
 import type { Selection } from '../../../core/api/index.ts';
-import type { ListPlace } from '../../../core/conversions/index.ts';
+import type { AlbumPosition } from '../../../core/conversions/index.ts';
 import { NotDeliverable, NotFound } from '../../../core/errors/index.ts';
 import { type Resolver, selectQuality } from '../../../core/resolve/index.ts';
 import {
@@ -98,7 +98,7 @@ export async function chooseRendition(
 }
 
 /** Undefined for an item alone. */
-function placeInList(list: ArchivedList, trackNumber: number): ListPlace | undefined {
+function placeInList(list: ArchivedList, trackNumber: number): AlbumPosition | undefined {
   const isAlone = list.entries.length + (list.unavailable?.length ?? 0) === 1;
   return list.title === null || isAlone ? undefined : { album: list.title, trackNumber };
 }

@@ -2,9 +2,9 @@ import type { Source } from '@reelay/source';
 import { conversions } from '../../../core/conversions/index.ts';
 import type { RequireFfmpeg } from '../../ffmpeg/index.ts';
 import { needsRemux, openTrack } from '../../source/index.ts';
+import { outputFormats, partOf, refusal } from '../output-formats.ts';
 import type { Covers } from '../picture/index.ts';
 import { type Opening, type Representation, unread } from '../representation.ts';
-import { partOf, refusal, writers } from '../writers.ts';
 import type { EncodedFormat, SelectedSound } from './encoded-format.ts';
 import { type EncodedName, encodedFormats } from './formats.ts';
 import { audioEntity, type FrameInput, type FrameStreams, layoutBytes, sizedHead } from './frames/index.ts';
@@ -28,7 +28,7 @@ export async function openEncode(
   const { session, openSource, isForHead } = opening;
   const { resource, tracks } = found;
   const [track] = tracks;
-  const hasCover = query.hasTags && writers[format].holds.includes('tags');
+  const hasCover = query.hasTags && outputFormats[format].holds.includes('tags');
   // First, so that no upstream request is wasted while FFmpeg is missing or busy.
   const ffmpeg = await requireFfmpeg();
   if (!isForHead) frameStreams.requireRoom(session.client);
@@ -68,9 +68,9 @@ export function encode(
     const read = frameStreams.ranged({ ...input, source: file }, frames.layout, frames.tag);
     return { ...sizedHead(conversions[name], { ...frames, entity, clip }), read };
   }
-  if (clip) throw refusal(writers[name], partOf(clip), ': it can only be read from its beginning');
+  if (clip) throw refusal(outputFormats[name], partOf(clip), ': it can only be read from its beginning');
   const sequence = frames ? { ...frames, encoding: frames.layout.encoding } : format.sequence?.(resource, selected);
-  if (!sequence) throw refusal(writers[name], 'source');
+  if (!sequence) throw refusal(outputFormats[name], 'source');
   const { mimeType, fileExtension } = conversions[name];
   return {
     mimeType,

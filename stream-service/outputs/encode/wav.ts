@@ -1,5 +1,5 @@
 import { wavHeader } from '@reelay/seekable-media/wav';
-import { WAV_FORMAT, wavSamples } from '../../../core/conversions/index.ts';
+import { WAV_FORMAT } from '../../../core/conversions/index.ts';
 import type { EncodedFormat } from './encoded-format.ts';
 import { clipLayout, type FrameEncoding, layoutBytes } from './frames/index.ts';
 
@@ -24,7 +24,7 @@ const ENCODING: FrameEncoding = {
 /** Its header has the size: there is no WAV of a source that has to be read from its beginning. */
 export const wav: EncodedFormat = {
   layOut({ durationSeconds }, _, { clip }) {
-    const samples = wavSamples(durationSeconds ?? 0);
+    const samples = Math.round((durationSeconds ?? 0) * WAV_FORMAT.sampleRate);
     const dataBytes = samples * SAMPLE_BYTES;
     if (samples === 0 || !Number.isSafeInteger(2 * dataBytes)) return undefined;
     const frames = Math.ceil(dataBytes / FRAME_BYTES);

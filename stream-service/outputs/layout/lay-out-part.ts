@@ -13,8 +13,8 @@ import { readMovieFragments } from '@reelay/seekable-media/reading';
 import type { ClipTimes } from '@reelay/seekable-media/skipping';
 import { LAY_OUT_CLIP } from '@reelay/seekable-media/tasks';
 import { packSource, unpackLayout } from '@reelay/seekable-media/virtual-mp4';
+import type { AudioCopy } from '../../../core/conversions/index.ts';
 import { parse } from '../../../core/parsing/index.ts';
-import type { AudioCopy } from '../writers.ts';
 import { WHOLE } from './plan.ts';
 import type { AnyLayout, LayoutReader, LayoutRequest, OpenFile } from './read-layout.ts';
 

@@ -17,6 +17,7 @@ import { openTrack, type SizedFile } from '../../source/index.ts';
 import { ComputedExtent, type ComputedExtents, type SharedFile } from '../computed-extents.ts';
 import { type ExtrasDependencies, loadExtras, refuseLargeText } from '../extras.ts';
 import type { MuxPlan } from '../mux/index.ts';
+import { outputFormats, partOf, refusal } from '../output-formats.ts';
 import {
   type Opening,
   type RecordSize,
@@ -24,7 +25,6 @@ import {
   type RepresentationHead,
   unread,
 } from '../representation.ts';
-import { partOf, refusal, writers } from '../writers.ts';
 import { OtherCodec } from './lay-out-part.ts';
 import { type LayoutCaches, trackOf } from './layout-caches.ts';
 import { type FilePlan, nameClip, WHOLE } from './plan.ts';
@@ -126,11 +126,11 @@ function requireInstead({ instead, audioAs, times = WHOLE }: FilePlan, reason: U
   refuseLargeText(reason);
   const isOtherCodec = reason instanceof OtherCodec;
   if (instead && !isOtherCodec) return instead;
-  const writer = audioAs ?? writers.mp4;
+  const outputFormat = audioAs ?? outputFormats.mp4;
   const cause = { cause: reason };
   throw isOtherCodec
-    ? refusal(writer, 'source', undefined, cause)
-    : refusal(writer, partOf(times), `: ${reason.message}`, cause);
+    ? refusal(outputFormat, 'source', undefined, cause)
+    : refusal(outputFormat, partOf(times), `: ${reason.message}`, cause);
 }
 
 interface OpenSourcesOptions extends LayoutDependencies {

@@ -1,13 +1,12 @@
 import { type FileType, fileType, isQuickTime } from '@reelay/seekable-media/codecs';
 import { isWhole } from '@reelay/seekable-media/skipping';
 import { type Name, nameOf } from '@reelay/source/names';
-import { conversions } from '../../../core/conversions/index.ts';
+import { type AudioCopy, conversions } from '../../../core/conversions/index.ts';
 import type { KeyedRendition } from '../../../core/state/index.ts';
 import { versionOf } from '../../source/index.ts';
 import type { PlannedExtras } from '../extras.ts';
 import { COMBINED, type MuxPlan } from '../mux/index.ts';
 import type { ClipTimes, PlannedOutput } from '../representation.ts';
-import type { AudioCopy } from '../writers.ts';
 
 /** What every plan of a layout says. */
 export interface PlannedLayout extends PlannedOutput {

@@ -6,7 +6,7 @@ import type { Ffmpeg } from '@reelay/yt-dlp-worker';
 import type { Log } from '../../../core/log/index.ts';
 import { type FfmpegInputServer, runFfmpeg } from '../../ffmpeg/index.ts';
 import type { Admission, StreamObserver } from '../../sessions/index.ts';
-import { refusal, writers } from '../writers.ts';
+import { outputFormats, refusal } from '../output-formats.ts';
 import type { MuxArgs, MuxFormat } from './mux-format.ts';
 import { type PeekedSource, peekSourceStart } from './peek-source.ts';
 
@@ -87,7 +87,7 @@ export function createMux({ loopback, admission, meter, log }: MuxDependencies):
       onFailure(stderr) {
         meter.onFfmpegFailure();
         log.warn('FFmpeg failed to mux', { stderr });
-        return UNWRITABLE.test(stderr) ? refusal(writers[container], 'source') : undefined;
+        return UNWRITABLE.test(stderr) ? refusal(outputFormats[container], 'source') : undefined;
       },
     });
     muxed.once('close', () => {

@@ -5,7 +5,7 @@ import type { SoundName } from '@reelay/seekable-media/virtual-mp4';
 import { conversions } from '../../../core/conversions/index.ts';
 import type { KeyedRendition, Track } from '../../../core/state/index.ts';
 import { needsRemux } from '../../source/index.ts';
-import { remuxContainer } from '../writers.ts';
+import { remuxContainer } from '../output-formats.ts';
 
 /** An output container, and how FFmpeg copies tracks into it. */
 export interface MuxFormat {

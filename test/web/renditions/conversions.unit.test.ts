@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { MP3_BITRATES_KBPS } from '../../../core/conversions/index.ts';
 import { createApi } from '../../../web/src/api/api.ts';
 import type { MediaInformation, MediaRendition } from '../../../web/src/api/index.ts';
 import { choicesOf } from '../../../web/src/renditions/choices.ts';
-import { MP3_BITRATES_KBPS as BITRATES_OF_PAGE } from '../../../web/src/renditions/conversions.ts';
 
 const audio = (changes: Partial<MediaRendition> = {}): MediaRendition => ({
   key: 'AAC',
@@ -31,10 +29,6 @@ const item = (...renditions: MediaRendition[]): MediaInformation => ({
   author: null,
   coverUrl: null,
   audio: { renditions },
-});
-
-it('has the bit rates of MP3 that the service has', () => {
-  expect([...BITRATES_OF_PAGE].reverse()).toEqual(MP3_BITRATES_KBPS);
 });
 
 describe('choicesOf with conversions', () => {

@@ -1,7 +1,7 @@
 import type { AudioVersion, MediaInformation, MediaRendition, StreamReference } from '../api/index.ts';
 import type { Choice, ChoiceGroup, Choices, DetailedAudio, FormatPreference } from './choice.ts';
 import { type CanPlay, codecFacts } from './codecs.ts';
-import { type ChoiceSource, soundSources } from './conversions.ts';
+import { type ChoiceSource, featuresOf, soundSources } from './conversions.ts';
 import { selectPreferred } from './format-preference.ts';
 
 export interface ChoicesOptions {
@@ -119,7 +119,7 @@ function toChoice(
     isSizeEstimate: isMuxed || Boolean(convertTo),
     height: rendition.height || undefined,
     bitrateKbps,
-    hasTags: Boolean(convertTo) && convertTo !== 'wav',
+    hasTags: Boolean(convertTo && featuresOf(convertTo).holds.includes('tags')),
     isMuxed,
     rendition,
   };

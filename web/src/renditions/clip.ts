@@ -1,14 +1,14 @@
 import type { ClipTimes, StreamOptions } from '../api/index.ts';
 import type { Choice } from './choice.ts';
-import { cutsOf } from './conversions.ts';
+import { featuresOf } from './conversions.ts';
 
 /** Whether the service can send parts of it: of MP4 that it can seek in, and of conversions. */
 export const isClippable = ({ canSeek, container, rendition: { convertTo } }: Choice): boolean =>
-  canSeek !== false && (convertTo ? cutsOf(convertTo) !== 'none' : /^(MP4|M4A|M4V)$/.test(container));
+  canSeek !== false && (convertTo ? featuresOf(convertTo).cuts !== 'none' : /^(MP4|M4A|M4V)$/.test(container));
 
 /** Whether the service can leave parts out of it. */
 export const isSkippable = (choice: Choice): boolean =>
-  isClippable(choice) && cutsOf(choice.rendition.convertTo ?? '') === 'parts';
+  isClippable(choice) && featuresOf(choice.rendition.convertTo ?? '').holds.includes('parts');
 
 /** Whether its file has room for subtitles. */
 export const holdsSubtitles = ({ group, container }: Choice): boolean => group === 'video' && container === 'MP4';

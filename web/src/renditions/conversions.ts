@@ -1,3 +1,11 @@
+import {
+  audioCopies,
+  type ConversionName,
+  conversions,
+  findConversionName,
+  MP3_BITRATES_KBPS,
+  type OutputFeatures,
+} from '../../../core/conversions/formats/index.ts';
 import type { MediaInformation, MediaRendition } from '../api/index.ts';
 import type { Choice } from './choice.ts';
 import { codecOf } from './codecs.ts';
@@ -5,28 +13,13 @@ import { codecOf } from './codecs.ts';
 /** What a choice is made of: a listed rendition, or a conversion of one. */
 export type ChoiceSource = Pick<Choice, 'rendition' | 'bitrateKbps' | 'codec'>;
 
-/** kbit/s of MP3, highest first. */
-export const MP3_BITRATES_KBPS: readonly number[] = [320, 256, 192, 128];
 /** Bytes of the tags that `tags=true` adds to a file. */
 const TAG_BYTES = 65_536;
 /** Of the audio within a video, where nothing tells it. */
 const USUAL_AUDIO_KBPS = 128;
-/** PCM of 48 kHz, two channels and 16 bit. */
-const WAV_KBPS = 1536;
 
-/**
- * Formats that copy the audio of the source into a file of its own, the extension of files of unknown codec that have it, and how the
- * service cuts them.
- */
-const COPIED = [
-  { name: 'm4a', mimeType: 'audio/mp4', codec: 'AAC', unknownIn: '.mp4', cuts: 'parts' },
-  { name: 'opus', mimeType: 'audio/ogg', codec: 'Opus', unknownIn: '', cuts: 'one' },
-  { name: 'flac', mimeType: 'audio/flac', codec: 'FLAC', unknownIn: '', cuts: 'none' },
-] as const;
-
-/** Whether the service sends one part of a conversion, what is left between several, or the whole alone. */
-export const cutsOf = (convertTo: string): 'parts' | 'one' | 'none' =>
-  COPIED.find(({ name }) => name === convertTo)?.cuts ?? 'parts';
+/** The features of a format. One that a newer service may list is taken to have those of MP3. */
+export const featuresOf = (convertTo: string): OutputFeatures => conversions[findConversionName(convertTo) ?? 'mp3'];
 
 /**
  * The sound of one version of an item: MP3 in each bit rate; the files without a picture; copies of the audio in a file of its own, where
@@ -34,20 +27,22 @@ export const cutsOf = (convertTo: string): 'parts' | 'one' | 'none' =>
  * @param mp3 the listed one, which tells the duration
  */
 export function soundSources(audio: readonly MediaRendition[], mp3: MediaRendition | undefined): ChoiceSource[] {
-  const bytesAt = (kbps: number) =>
-    mp3?.fileSizeBytes && mp3.bitrate ? Math.round((mp3.fileSizeBytes * kbps) / mp3.bitrate) : undefined;
+  const bytesAt = (kbps: number | null | undefined) =>
+    kbps && mp3?.fileSizeBytes && mp3.bitrate ? Math.round((mp3.fileSizeBytes * kbps) / mp3.bitrate) : undefined;
   const tagged = (bytes: number | null | undefined) => bytes && bytes + TAG_BYTES;
-  const rates = mp3?.bitrate && MP3_BITRATES_KBPS.includes(mp3.bitrate) ? MP3_BITRATES_KBPS : [mp3?.bitrate];
-  const copies = COPIED.flatMap(({ name, mimeType, codec: wanted, unknownIn }) => {
+  const isUsualRate = MP3_BITRATES_KBPS.some((kbps) => kbps === mp3?.bitrate);
+  const rates = isUsualRate ? MP3_BITRATES_KBPS.toReversed() : [mp3?.bitrate];
+  const copies = Object.values(audioCopies).flatMap(({ codec, codecName, container, fileExtension }) => {
     const source = audio.find((rendition) => {
-      const codec = codecOf(rendition, 'audio');
-      return codec === wanted || (!codec && rendition.fileExtension === unknownIn);
+      const known = codecOf(rendition, 'audio');
+      // Unknown audio of MP4 is taken for AAC, as the service takes it.
+      return known === codecName || (!known && codec === 'aac' && rendition.fileExtension === '.mp4');
     });
-    if (!source || audio.some(({ fileExtension }) => fileExtension === `.${name}`)) return [];
+    if (!source || audio.some((rendition) => rendition.fileExtension === fileExtension)) return [];
     const bytes = isVideo(source) ? bytesAt(USUAL_AUDIO_KBPS) : source.fileSizeBytes;
-    return { rendition: converted(source, name, mimeType, tagged(bytes)), codec: wanted };
+    return { rendition: converted(source, container, tagged(bytes)), codec: codecName };
   });
-  const wavBytes = bytesAt(WAV_KBPS);
+  const wavBytes = bytesAt(conversions.wav.bitrateKbps);
   return [
     ...(mp3 ? rates : []).map((kbps) => ({
       rendition: {
@@ -58,20 +53,19 @@ export function soundSources(audio: readonly MediaRendition[], mp3: MediaRenditi
     })),
     ...audio.flatMap((rendition) => (isVideo(rendition) ? [] : { rendition })),
     ...copies,
-    ...(mp3 && wavBytes ? [{ rendition: converted(mp3, 'wav', 'audio/wav', wavBytes), codec: 'PCM' }] : []),
+    ...(mp3 && wavBytes ? [{ rendition: converted(mp3, 'wav', wavBytes), codec: 'PCM' }] : []),
   ];
 }
 
 const converted = (
   { key }: MediaRendition,
-  convertTo: string,
-  mimeType: string,
+  convertTo: ConversionName,
   fileSizeBytes: number | null | undefined,
 ): MediaRendition => ({
   key,
   label: convertTo.toUpperCase(),
-  fileExtension: `.${convertTo}`,
-  mimeType,
+  fileExtension: conversions[convertTo].fileExtension,
+  mimeType: conversions[convertTo].mimeType,
   convertTo,
   fileSizeBytes,
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mp3SizeBytes } from '../../../../../core/conversions/mp3.ts';
+import { mp3SizeBytes } from '../../../../../core/conversions/conversion.ts';
 import type { Rendition } from '../../../../../core/state/resource.ts';
 import {
   clipLayout,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createByteStore } from '@reelay/source';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { mp3SizeBytes } from '../../../../../core/conversions/mp3.ts';
+import { mp3SizeBytes } from '../../../../../core/conversions/conversion.ts';
 import { runningFfmpegs } from '../../../../../stream-service/ffmpeg/run-ffmpeg.ts';
 import { createComputedExtents } from '../../../../../stream-service/outputs/computed-extents.ts';
 import { newestFfmpeg } from '../../../../support/installed-tools.ts';

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { createByteStore } from '@reelay/source';
 import { nameOf } from '@reelay/source/names';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { MP3_FRAME_BYTES } from '../../../../../core/conversions/mp3.ts';
+import { MP3_FRAME_BYTES } from '../../../../../core/conversions/conversion.ts';
 import { createComputedExtents } from '../../../../../stream-service/outputs/computed-extents.ts';
 import { type FrameRange, layoutBytes } from '../../../../../stream-service/outputs/encode/frames/layout.ts';
 import { rangedStream } from '../../../../../stream-service/outputs/encode/frames/ranged-stream.ts';
