@@ -7,9 +7,9 @@ import type { LayoutExtras } from '@reelay/seekable-media/virtual-mp4';
 import { type AlbumPosition, recordingText } from '../../core/conversions/index.ts';
 import { UnsupportedRendition } from '../../core/errors/index.ts';
 import type { KeyedRendition, Resource } from '../../core/state/index.ts';
-import type { Covers } from './picture/index.ts';
+import type { Covers } from './picture.ts';
 import type { ClipTimes, Opening } from './representation.ts';
-import type { EmbeddedSubtitles, SelectedSubtitle } from './text/index.ts';
+import type { EmbeddedSubtitles, SelectedSubtitle } from './text.ts';
 
 /** What an MP4 is to have besides its tracks. */
 export interface PlannedExtras {

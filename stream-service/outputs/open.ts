@@ -4,15 +4,15 @@ import type { State } from '../../core/state/index.ts';
 import type { StreamObserver } from '../sessions/index.ts';
 import type { OpenSource } from '../source/index.ts';
 import { type ArchivesDependencies, createArchives, type PlannedArchive } from './archive/index.ts';
-import { type CopyDependencies, openCopy } from './copy/index.ts';
+import { type CopyDependencies, openCopy } from './copy.ts';
 import { type EncodeDependencies, openEncode } from './encode/index.ts';
 import { type LayoutDependencies, openLayout } from './layout/index.ts';
 import { findFiles, type ListDependencies } from './list-files.ts';
 import { type MuxDependencies, openMux } from './mux/index.ts';
-import { openPicture, type PictureDependencies } from './picture/index.ts';
+import { openPicture, type PictureDependencies } from './picture.ts';
 import { planOutput, type RenditionPlan, withoutRanges } from './plan.ts';
 import { type Opening, type Outputs, type RecordSize, type Representation, unread } from './representation.ts';
-import { openText, type TextPlan } from './text/index.ts';
+import { openText, type TextPlan } from './text.ts';
 import { openLive, openWindow, type WindowDependencies } from './window/index.ts';
 
 const WHOLE = { first: 0 };

@@ -3,12 +3,10 @@ import { type Selection, streamPath, type WindowSelection } from '../../core/api
 import { type AudioCopy, type ConversionName, conversions } from '../../core/conversions/index.ts';
 import { capabilitiesOf, type KeyedRendition, type Track } from '../../core/state/index.ts';
 import { isHeldByMp4, isMp4File, needsRemux } from '../source/index.ts';
-import { selectChapter } from './chapters.ts';
-import { chooseAllFiles, chooseAudio } from './choose-audio.ts';
-import { type CopyPlan, planCopy } from './copy/index.ts';
+import { chooseAllFiles, chooseAudio, selectChapter, variantsOf } from './choose-content.ts';
+import { type CopyPlan, planCopy } from './copy.ts';
 import { type EncodedName, type EncodePlan, isEncoded, planEncode } from './encode/index.ts';
 import type { PlannedExtras } from './extras.ts';
-import { ladderOf } from './ladder.ts';
 import { isLadder, type LayoutPlan, planFile, planPresentation } from './layout/index.ts';
 import { audioOfList, hasLists, type ListFiles, type ListPlan, unknownLists, withFiles } from './list-files.ts';
 import { type MuxPlan, planMux } from './mux/index.ts';
@@ -20,12 +18,12 @@ import {
   remuxContainer,
   requireWritable,
 } from './output-formats.ts';
-import { type PicturePlan, planPicture } from './picture/index.ts';
+import { type PicturePlan, planPicture } from './picture.ts';
 import type { RenditionQuery, RepresentationHead } from './representation.ts';
-import { selectSubtitle } from './text/index.ts';
+import { selectSubtitle } from './text.ts';
 import { type LivePlan, planLive, planWindow, requireLive, type WindowPlan } from './window/index.ts';
 
-/** What is sent for a rendition: every folder of this one has a kind, with `plan.ts` and `open.ts`. */
+/** Plan by kind. Each kind has a file, or a folder with `plan.ts` and `open.ts`. */
 export type RenditionPlan =
   | CopyPlan
   | LivePlan
@@ -134,7 +132,7 @@ function planHls(found: KeyedRendition, { file = '', ...selection }: RenditionQu
     return planLive(found, file);
   }
   if (!isLadder(file)) return planPresentation([{ found: chooseHls(found, audio) }], file, selection);
-  const heights = ladderOf(found).flatMap((each) => {
+  const heights = variantsOf(found).flatMap((each) => {
     const folder = each === found ? undefined : `../${each.key}/`;
     return attempt(() => ({ found: chooseHls(each, audio), folder })) ?? [];
   });

@@ -50,7 +50,7 @@ export interface Representation extends RepresentationHead {
   read(first: number, last?: number): Readable;
 }
 
-/** What every plan of an output says; `kind` and the rest are in the `plan.ts` of each folder. */
+/** What every plan of an output says; `kind` and the rest are where each kind is planned. */
 export interface PlannedOutput {
   /** What is known before anything is opened. */
   readonly head: RepresentationHead;

@@ -58,9 +58,9 @@ const PARAMETERS = {
   chapters: [/\bchapters?\b/i, /^packages\/seekable-media\/src\/(?:chapters|timed-text)\//],
   subtitles: [
     /\bsubtitles?\b/i,
-    /^packages\/seekable-media\/src\/(?:subtitles|timed-text)\/|^stream-service\/outputs\/text\//,
+    /^packages\/seekable-media\/src\/(?:subtitles|timed-text)\/|^stream-service\/outputs\/text\.ts$/,
   ],
-  audio: [/\bsounds\b|\bchooseAudio\b|\bChosenAudio\b/, /^stream-service\/outputs\/choose-audio/],
+  audio: [/\bsounds\b|\bchooseAudio\b|\bChosenAudio\b/, /^stream-service\/outputs\/choose-content/],
 } as const;
 
 /** Files of the server outside of a parameter's own folders that name it. */

@@ -3,7 +3,7 @@ import { conversions } from '../../../core/conversions/index.ts';
 import type { RequireFfmpeg } from '../../ffmpeg/index.ts';
 import { needsRemux, openTrack } from '../../source/index.ts';
 import { outputFormats, partOf, refusal } from '../output-formats.ts';
-import type { Covers } from '../picture/index.ts';
+import type { Covers } from '../picture.ts';
 import { type Opening, type Representation, unread } from '../representation.ts';
 import type { EncodedFormat, SelectedSound } from './encoded-format.ts';
 import { type EncodedName, encodedFormats } from './formats.ts';

@@ -5,7 +5,7 @@ import type { PresentationPlan } from '../../../stream-service/outputs/layout/pr
 import type { ListFiles } from '../../../stream-service/outputs/list-files.ts';
 import { planOutput, type RenditionPlan } from '../../../stream-service/outputs/plan.ts';
 import type { RenditionQuery } from '../../../stream-service/outputs/representation.ts';
-import { planSubtitle } from '../../../stream-service/outputs/text/plan.ts';
+import { planSubtitle } from '../../../stream-service/outputs/text.ts';
 import { audioTrack, renditionOf, resourceOf, trackOf, videoTrack } from '../fixture.ts';
 import { type Dub, itemOf } from './languages/fixture.ts';
 

@@ -1,11 +1,37 @@
-import { audioFamily, mp4HoldsAudio, mp4HoldsVideo } from '@reelay/seekable-media/codecs';
+/** Chooses what of an item is sent: one of its chapters, the audio of a language or of all, and the same at other heights. */
+
+import { timeChapters } from '@reelay/seekable-media/chapters';
+import { audioFamily, mp4HoldsAudio, mp4HoldsVideo, videoFamily } from '@reelay/seekable-media/codecs';
 import { digestOf } from '@reelay/seekable-media/values';
+import { type AlbumPosition, tagText } from '../../core/conversions/index.ts';
 import { InvalidParameter } from '../../core/errors/index.ts';
 import { findSound, listSounds, type Sound } from '../../core/resolve/index.ts';
-import { type KeyedRendition, keyOf, type Track } from '../../core/state/index.ts';
+import { type KeyedRendition, keyedRendition, keyOf, type Resource, type Track } from '../../core/state/index.ts';
 import { isMp4File } from '../source/index.ts';
 import { mayBeFile } from './list-files.ts';
 import { outputFormats, refusal } from './output-formats.ts';
+import type { ClipTimes } from './representation.ts';
+
+/** A chapter as a file of its own. */
+export interface SelectedChapter {
+  readonly title: string;
+  readonly clip: ClipTimes;
+  /** For its tags: the item is its album. */
+  readonly listPlace: AlbumPosition;
+}
+
+/** @param number from 1, as GetDetails lists them. @throws InvalidParameter when there is none of the number */
+export function selectChapter(resource: Resource, number: number): SelectedChapter {
+  const chapters = timeChapters(resource.details?.chapters ?? [], resource.durationSeconds);
+  const chapter = chapters[number - 1];
+  if (!chapter)
+    throw new InvalidParameter(
+      chapters.length > 0 ? `The last chapter is number ${chapters.length}.` : 'The item has no chapters.',
+    );
+  const { title, ...clip } = chapter;
+  const album = tagText(resource).title ?? undefined;
+  return { title, clip, listPlace: { album, trackNumber: number, chapterTitle: title } };
+}
 
 /** Languages of one file: each is a source that is read side by side with the others. */
 const MAX_SOUNDS = 16;
@@ -90,4 +116,35 @@ function withSounds(found: KeyedRendition, sounds: readonly Sound[], version: st
     sounds: chosen.map(({ language, name }) => ({ name, ...(language && { language }) })),
     version,
   };
+}
+
+/** More are no help to a player, and each has headers to read. */
+const MAX_VARIANTS = 12;
+
+/**
+ * The rendition, and one of each other height that a player may change to: in the same codecs, with the same audio, and read as MP4
+ * files. Its own first, then as GetResource lists them.
+ */
+export function variantsOf(found: KeyedRendition): readonly KeyedRendition[] {
+  const kind = kindOf(found);
+  const variants = new Map([[found.rendition.height, found]]);
+  for (const rendition of found.resource.renditions) {
+    const each = keyedRendition(found.resource, rendition);
+    const { height } = rendition;
+    if (!each || height === undefined || variants.has(height)) continue;
+    if (each.tracks.every(isMp4File) && kindOf(each) === kind) variants.set(height, each);
+  }
+  return [...variants.values()].slice(0, MAX_VARIANTS);
+}
+
+function kindOf({ rendition, tracks }: KeyedRendition): string {
+  const { side, label, flaws, language, versions } = rendition;
+  const [first, ...others] = tracks;
+  const codecs = tracks.map(({ video, audio }) => [
+    video && videoFamily(video.codec ?? 'avc1'),
+    audio && audioFamily(audio.codec ?? 'aac'),
+  ]);
+  // Displays of SDR are not asked to show HDR.
+  const kind = [side, label.includes('HDR'), flaws, language, versions, codecs, first.delivery];
+  return JSON.stringify([...kind, others.map(({ formatId }: Track) => formatId)]);
 }

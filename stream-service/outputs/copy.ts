@@ -1,9 +1,9 @@
 import { pipeline, type Readable, Transform } from 'node:stream';
 import type { FileType } from '@reelay/seekable-media/codecs';
 import { nameOf } from '@reelay/source/names';
-import type { KeyedRendition } from '../../../core/state/index.ts';
-import { openTrack, versionOf } from '../../source/index.ts';
-import type { Opening, PlannedOutput, RecordSize, Representation } from '../representation.ts';
+import type { KeyedRendition } from '../../core/state/index.ts';
+import { openTrack, versionOf } from '../source/index.ts';
+import type { Opening, PlannedOutput, RecordSize, Representation } from './representation.ts';
 
 /** A file, sent as it is. */
 export interface CopyPlan extends PlannedOutput {

@@ -1,18 +1,90 @@
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
 import { createCache, createSingleFlight } from '@reelay/concurrency';
-import { type Cue, MAX_SUBTITLE_BYTES } from '@reelay/seekable-media/subtitles';
+import {
+  type Cue,
+  InvalidSubtitles,
+  MAX_SUBTITLE_BYTES,
+  SUBTITLE_TYPES,
+  type SubtitleFormat,
+} from '@reelay/seekable-media/subtitles';
 import type { TimedText } from '@reelay/seekable-media/timed-text';
 import { digestOf } from '@reelay/seekable-media/values';
+import { readWhole, type Source } from '@reelay/source';
 import { type Name, nameOf } from '@reelay/source/names';
-import { UnsupportedRendition } from '../../../core/errors/index.ts';
-import { parse, READ_CUES } from '../../../core/parsing/index.ts';
-import { MAX_ATTACHMENT_BYTES, type Resource, type State } from '../../../core/state/index.ts';
-import type { StreamSession } from '../../sessions/index.ts';
-import { versionOf } from '../../source/index.ts';
-import { type Opening, toReadError } from '../representation.ts';
-import { readSubtitleFile } from './open.ts';
-import type { SelectedSubtitle } from './plan.ts';
+import { NotFound, ParsingLimitExceeded, UnsupportedRendition, UpstreamError } from '../../core/errors/index.ts';
+import { CONVERT_SUBTITLES, parse, READ_CUES } from '../../core/parsing/index.ts';
+import {
+  chooseSubtitle,
+  type KeyedSubtitle,
+  MAX_ATTACHMENT_BYTES,
+  type Resource,
+  type State,
+  type Subtitle,
+  type Track,
+} from '../../core/state/index.ts';
+import type { StreamSession } from '../sessions/index.ts';
+import { openTrack, versionOf } from '../source/index.ts';
+import { inMemory, type Opening, type PlannedOutput, type Representation, toReadError } from './representation.ts';
+
+/** A subtitle file of a resource. */
+export interface SelectedSubtitle {
+  readonly subtitle: Subtitle;
+  readonly track: Track;
+}
+
+/** The subtitles of a resource in a language. @throws InvalidParameter when there are none, listing the available languages */
+export function selectSubtitle(resource: Resource, language: string): SelectedSubtitle {
+  const subtitle = chooseSubtitle(resource, language);
+  const track = resource.tracks.find(({ formatId }) => formatId === subtitle.formatId);
+  if (!track) throw new NotFound('Stored subtitle lacks its track');
+  return { subtitle, track };
+}
+
+/** A subtitle file, converted. */
+export interface TextPlan extends PlannedOutput {
+  readonly kind: 'text';
+  readonly found: KeyedSubtitle;
+  readonly format: SubtitleFormat;
+}
+
+export function planSubtitle(found: KeyedSubtitle, format: SubtitleFormat = 'vtt'): TextPlan {
+  const head = { mimeType: SUBTITLE_TYPES[format], fileExtension: `.${found.subtitle.language}.${format}` };
+  return {
+    kind: 'text',
+    found,
+    format,
+    head: { ...head, size: undefined, acceptRanges: undefined },
+    // Its length and tag are those of the converted file: HEAD reads the source too, which is small.
+    answersHead: false,
+  };
+}
+
+/** @throws UpstreamError when it is not a subtitle file */
+export async function openText(
+  { found, format, head }: TextPlan,
+  { session, openSource }: Opening,
+): Promise<Representation> {
+  const source = await openTrack(openSource, found, found.track, session, { maxBytes: MAX_SUBTITLE_BYTES });
+  const text = await readSubtitleFile(source, (bytes) => parse(CONVERT_SUBTITLES, { bytes, format }, session));
+  return inMemory(head, Buffer.from(text));
+}
+
+/**
+ * Reads a subtitle file whole: it is small, and only a whole file can be validated.
+ * @param parse the bytes, by a task of `core/parsing`
+ * @throws UpstreamError when it is too large or not a subtitle file
+ */
+export async function readSubtitleFile<Output>(
+  source: Source,
+  parse: (bytes: Buffer) => Promise<Output>,
+): Promise<Output> {
+  const bytes = await readWhole(source, { maxBytes: MAX_SUBTITLE_BYTES, name: 'The subtitle file' });
+  return parse(bytes).catch((error) => {
+    const isInvalid = error instanceof InvalidSubtitles || error instanceof ParsingLimitExceeded;
+    throw isInvalid ? new UpstreamError('The source is not a subtitle file', { cause: error }) : error;
+  });
+}
 
 /** Subtitles as they are embedded. */
 export interface EmbeddedText extends TimedText {

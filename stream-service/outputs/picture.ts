@@ -1,13 +1,43 @@
+import { buffer } from 'node:stream/consumers';
 import { createCache, createSingleFlight } from '@reelay/concurrency';
-import { readWhole } from '@reelay/source';
+import { MAX_COVER_BYTES } from '@reelay/seekable-media/id3';
+import { memorySource, readWhole } from '@reelay/source';
 import { type Name, nameOf } from '@reelay/source/names';
-import { CapacityExceeded, ClientLimitExceeded, NotFound, UpstreamError } from '../../../core/errors/index.ts';
-import type { Log } from '../../../core/log/index.ts';
-import type { Resource, State, Track } from '../../../core/state/index.ts';
-import type { FfmpegInputServer, RequireFfmpeg } from '../../ffmpeg/index.ts';
-import type { Admission, StreamSession } from '../../sessions/index.ts';
-import { type OpenSource, versionOf } from '../../source/index.ts';
-import { encodeCover } from './encode-cover.ts';
+import { CapacityExceeded, ClientLimitExceeded, NotFound, UpstreamError } from '../../core/errors/index.ts';
+import type { Log } from '../../core/log/index.ts';
+import type { KeyedRendition, Resource, State, Track } from '../../core/state/index.ts';
+import { FfmpegFailed, type FfmpegInputServer, type RequireFfmpeg, runFfmpeg } from '../ffmpeg/index.ts';
+import type { Admission, StreamSession } from '../sessions/index.ts';
+import { type OpenSource, versionOf } from '../source/index.ts';
+import { inMemory, type Opening, type PlannedOutput, type Representation } from './representation.ts';
+
+/** The cover of an item, as its source has it. */
+export interface PicturePlan extends PlannedOutput {
+  readonly kind: 'picture';
+  readonly found: KeyedRendition;
+}
+
+export const planPicture = (found: KeyedRendition): PicturePlan => ({
+  kind: 'picture',
+  found,
+  answersHead: false,
+  // Most covers are JPEG.
+  head: { mimeType: 'image/jpeg', fileExtension: '.jpg', size: undefined, acceptRanges: undefined },
+});
+
+export interface PictureDependencies {
+  readonly covers: Covers;
+}
+
+/** @throws NotFound without a cover, UpstreamError */
+export async function openPicture(
+  { found }: PicturePlan,
+  { session }: Pick<Opening, 'session'>,
+  { covers }: PictureDependencies,
+): Promise<Representation> {
+  const { bytes, ...type } = await covers.original(found.resource, session);
+  return inMemory(type, bytes);
+}
 
 /** Covers: those that tags carry are JPEG within the bounds of a tag; empty: none. */
 export interface Covers {
@@ -73,7 +103,7 @@ export function createCovers(dependencies: CoversDependencies): Covers {
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof CapacityExceeded || error instanceof ClientLimitExceeded) throw error;
-      log.info('Tagging without a cover', { resource: resource.id, error });
+      log.info('Cover unavailable, writing tags without it', { resource: resource.id, error });
       return NONE;
     }
   };
@@ -152,5 +182,67 @@ async function readPicture(
     return await readWhole(source, { maxBytes: MAX_PICTURE_BYTES, name: 'The picture', signal });
   } finally {
     source.close();
+  }
+}
+
+export interface EncodeCoverOptions {
+  /** FFmpeg. */
+  readonly path: string;
+  readonly inputServer: FfmpegInputServer;
+  readonly client?: string;
+  readonly signal: AbortSignal;
+}
+
+/** FFmpeg's demuxers by the first bytes of a picture. Named explicitly (`-f`), since FFmpeg would probe for others too. */
+const DEMUXERS: readonly (readonly [name: string, isIt: (head: string) => boolean])[] = [
+  ['jpeg_pipe', (head) => head.startsWith('\xff\xd8\xff')],
+  ['png_pipe', (head) => head.startsWith('\x89PNG\r\n\x1a\n')],
+  ['webp_pipe', (head) => head.startsWith('RIFF') && head.endsWith('WEBP')],
+];
+/** Pixels of the longer side and quality (2 is best, 31 worst), until the picture fits into a tag. */
+const ATTEMPTS = [
+  { pixels: 500, quality: 4 },
+  { pixels: 300, quality: 8 },
+] as const;
+
+/**
+ * A picture as JPEG within the bounds of a tag, encoded again: whatever else the file contains is dropped.
+ * @throws FfmpegFailed when it is not a JPEG, PNG or WebP, too large in pixels, or cannot be decoded
+ */
+export async function encodeCover(picture: Buffer, options: EncodeCoverOptions): Promise<Buffer> {
+  const head = picture.toString('latin1', 0, 12);
+  const demuxer = DEMUXERS.find(([, isIt]) => isIt(head))?.[0];
+  if (!demuxer) throw new FfmpegFailed('Not a picture');
+  for (const attempt of ATTEMPTS) {
+    const jpeg = await encode(picture, demuxer, attempt, options);
+    if (jpeg.length > 0 && jpeg.length <= MAX_COVER_BYTES) return jpeg;
+  }
+  throw new FfmpegFailed('The picture does not fit into a tag');
+}
+
+async function encode(
+  picture: Buffer,
+  demuxer: string,
+  { pixels, quality }: (typeof ATTEMPTS)[number],
+  { path, inputServer, client, signal }: EncodeCoverOptions,
+): Promise<Buffer> {
+  const input = inputServer.serve(memorySource(picture));
+  const scale = `scale=w='min(${pixels},iw)':h='min(${pixels},ih)':force_original_aspect_ratio=decrease`;
+  try {
+    const output = runFfmpeg({
+      path,
+      args: [
+        // The last whitelist counts: pictures instead of media.
+        ...[...input.args, '-format_whitelist', demuxer, '-f', demuxer, '-i', input.url],
+        ...['-map', '0:v:0', '-frames:v', '1', '-vf', `${scale},format=yuvj420p`, '-map_metadata', '-1'],
+        ...['-c:v', 'mjpeg', '-q:v', String(quality), '-flags', '+bitexact', '-f', 'mjpeg'],
+      ],
+      inputs: [input],
+      client,
+      signal: AbortSignal.any([signal, input.failed]),
+    });
+    return await buffer(output);
+  } finally {
+    input.close();
   }
 }

@@ -1,8 +1,8 @@
 import { brotliCompressSync, constants } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Resource, Subtitle, Track } from '../../../../core/state/resource.ts';
-import type { Opening } from '../../../../stream-service/outputs/representation.ts';
-import { createEmbeddedSubtitles } from '../../../../stream-service/outputs/text/embedded-subtitles.ts';
+import type { Resource, Subtitle, Track } from '../../../core/state/resource.ts';
+import type { Opening } from '../../../stream-service/outputs/representation.ts';
+import { createEmbeddedSubtitles } from '../../../stream-service/outputs/text.ts';
 
 const opening = {
   session: { client: 'client', signal: new AbortController().signal },

@@ -1,1 +1,0 @@
-export { type CopyDependencies, type CopyPlan, openCopy, planCopy } from './open.ts';
