@@ -1,4 +1,3 @@
-export { type EncodedName, isEncoded } from './formats.ts';
+export { type EncodeDependencies, type EncodePlan, openEncode, planEncode } from './encode.ts';
+export { type EncodedName, isEncoded } from './encoded-formats.ts';
 export { createFrameStreams } from './frames/index.ts';
-export { type EncodeDependencies, openEncode } from './open.ts';
-export { type EncodePlan, planEncode } from './plan.ts';

@@ -1,8 +1,15 @@
 import { createCache } from '@reelay/concurrency';
 import type { FileSource } from '@reelay/source';
 import type { Name } from '@reelay/source/names';
-import { FfmpegFailed, runFfmpeg } from '../../../ffmpeg/index.ts';
-import type { EncoderOptions } from './frame-encoding.ts';
+import { FfmpegFailed, type FfmpegInputServer, runFfmpeg } from '../../../ffmpeg/index.ts';
+
+export interface EncoderOptions {
+  /** FFmpeg. */
+  readonly path: string;
+  readonly inputServer: FfmpegInputServer;
+  readonly client?: string;
+  readonly onFailure: (stderr: string) => void;
+}
 
 /** Where an audio track begins, by its timestamps: not at 0 in MPEG-TS, in HLS, or in a trimmed file. */
 export interface AudioStart {

@@ -1,20 +1,21 @@
 import { availableParallelism } from 'node:os';
 import type { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createSemaphore } from '@reelay/concurrency';
 import type { FileSource, Source } from '@reelay/source';
 import { nameOf } from '@reelay/source/names';
 import type { Ffmpeg } from '@reelay/yt-dlp-worker';
+import { CapacityExceeded, ClientLimitExceeded } from '../../../../core/errors/index.ts';
 import type { Log } from '../../../../core/log/index.ts';
 import type { Resource, Track } from '../../../../core/state/index.ts';
 import type { FfmpegInputServer } from '../../../ffmpeg/index.ts';
-import type { Admission, StreamObserver } from '../../../sessions/index.ts';
+import type { Admission, Release, StreamObserver } from '../../../sessions/index.ts';
 import type { ComputedExtents } from '../../computed-extents.ts';
 import type { Representation } from '../../representation.ts';
-import { createAudioStarts } from './audio-start.ts';
-import { createEncoderSlots } from './encoder-slots.ts';
-import type { EncoderOptions } from './frame-encoding.ts';
-import { audioEntity, type Layout, layoutBytes } from './layout.ts';
+import { createAudioStarts, type EncoderOptions } from './audio-start.ts';
+import { openFrameRangeEncoder, type Sequence, sequentialStream } from './frame-encoder.ts';
+import { audioEntity, type FrameLayout, layoutBytes } from './frame-layout.ts';
 import { rangedStream } from './ranged-stream.ts';
-import { openFrameRangeEncoder, type Sequence, sequentialStream } from './segment-encoder.ts';
 
 export interface FrameStreamsOptions {
   readonly inputServer: FfmpegInputServer;
@@ -42,7 +43,7 @@ export interface FrameStreams {
   /** @throws CapacityExceeded, ClientLimitExceeded when a conversion for this client would be refused now */
   requireRoom(client: string): void;
   /** Reads any range of a conversion of known length. Opening it runs nothing. */
-  ranged(input: FrameInput<FileSource>, layout: Layout, tag: Buffer): Representation['read'];
+  ranged(input: FrameInput<FileSource>, layout: FrameLayout, tag: Buffer): Representation['read'];
   /** Reads a conversion from its beginning, of unknown length unless it has a layout. @throws CapacityExceeded once it is read */
   sequential(input: FrameInput, encoded: Sequence): Readable;
 }
@@ -103,5 +104,76 @@ export function createFrameStreams(options: FrameStreamsOptions): FrameStreams {
         encoder: encoderFor(input),
         acquire: () => admission.acquireFfmpeg(input.client),
       }),
+  };
+}
+
+/** Interval at which a waiting stream tries again to get an FFmpeg process. */
+const RETRY_MS = 200;
+/** Retry-After for a client with too many waiting streams. */
+const CLIENT_RETRY_SECONDS = 10;
+
+/** Slots for encoders. An encoder runs for about a second, however slow its client is, so waiting for a slot pays off. */
+export interface EncoderSlots {
+  /**
+   * Waits for a slot: clients in turn, each first come, first served.
+   * @param client whose share of the slots is used
+   * @param hasStarted the client has received bytes, so that a refusal can no longer be answered: waits without limit
+   * @throws CapacityExceeded unless the stream has started, when too many streams wait or other work runs every FFmpeg
+   * process; the signal's reason when it aborts
+   */
+  acquire(client: string, signal: AbortSignal, hasStarted: boolean): Promise<Release>;
+  /** @throws CapacityExceeded, ClientLimitExceeded when a stream of the client without a sent byte could not wait for a slot */
+  requireRoom(client: string): void;
+}
+
+export interface EncoderSlotsOptions {
+  /** Concurrent encoders. */
+  readonly parallelism: number;
+  /** Takes one of the instance's FFmpeg processes, if one is free. */
+  readonly tryAcquireFfmpeg: (client: string) => Release | undefined;
+  /** Streams without a sent byte that may wait for a slot. */
+  readonly maxWaiting: number;
+}
+
+export function createEncoderSlots({ parallelism, tryAcquireFfmpeg, maxWaiting }: EncoderSlotsOptions): EncoderSlots {
+  const slots = createSemaphore({ permits: parallelism });
+  const maxWaitingPerClient = Math.ceil(maxWaiting / 2);
+  let encoding = 0;
+
+  const requireRoom = (client: string) => {
+    if (slots.waiting() >= maxWaiting) throw new CapacityExceeded('Too many streams wait for an encoder');
+    if (slots.waiting(client) >= maxWaitingPerClient)
+      throw new ClientLimitExceeded('Too many streams of the client wait for an encoder', CLIENT_RETRY_SECONDS);
+  };
+  const enter = async (client: string, signal: AbortSignal, hasStarted: boolean) => {
+    signal.throwIfAborted();
+    if (!hasStarted) requireRoom(client);
+    return (await slots.acquire(client, signal)).release;
+  };
+
+  return {
+    requireRoom,
+    async acquire(client, signal, hasStarted) {
+      const leave = await enter(client, signal, hasStarted);
+      try {
+        let release = tryAcquireFfmpeg(client);
+        while (!release) {
+          // Other encoders end within seconds; muxers may run for hours.
+          if (!hasStarted && encoding === 0) throw new CapacityExceeded('Other work runs every FFmpeg process');
+          await delay(RETRY_MS, undefined, { signal });
+          release = tryAcquireFfmpeg(client);
+        }
+        encoding += 1;
+        const releaseFfmpeg = release;
+        return () => {
+          releaseFfmpeg();
+          encoding -= 1;
+          leave();
+        };
+      } catch (error) {
+        leave();
+        throw error;
+      }
+    },
   };
 }

@@ -1,3 +1,9 @@
-export type { FrameEncoding } from './frame-encoding.ts';
+export {
+  audioEntity,
+  clipLayout,
+  type FrameEncoding,
+  type FrameLayout,
+  layoutBytes,
+  sizedHead,
+} from './frame-layout.ts';
 export { createFrameStreams, type FrameInput, type FrameStreams } from './frame-streams.ts';
-export { audioEntity, clipLayout, type Layout, layoutBytes, sizedHead } from './layout.ts';

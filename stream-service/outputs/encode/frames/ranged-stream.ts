@@ -3,11 +3,10 @@ import { generatedStream } from '@reelay/guarded-fetch';
 import { nameOf } from '@reelay/source/names';
 import type { Release } from '../../../sessions/index.ts';
 import type { AdvanceExtent, ComputedExtent, ComputedExtents, SharedFile } from '../../computed-extents.ts';
-import { type FrameRange, type Layout, nextFrameRange, tagSlice, unitAt } from './layout.ts';
-import { type SegmentBuffer, startSegmentBuffer } from './segment-buffer.ts';
+import { type FrameLayout, type FrameRange, nextFrameRange, tagSlice, unitAt } from './frame-layout.ts';
 
 export interface RangedStreamOptions {
-  readonly layout: Layout;
+  readonly layout: FrameLayout;
   readonly tag: Buffer;
   /** @param ofStream aborted when none of its ranges is encoded any more */
   readonly encode: (range: FrameRange, signal: AbortSignal, ofStream: AbortSignal) => AsyncIterable<Buffer>;
@@ -17,27 +16,27 @@ export interface RangedStreamOptions {
   readonly extents: ComputedExtents;
   /** The conversion. */
   readonly shared: SharedFile;
-  /** Segments encoded concurrently ahead of the one that is sent, for a fast client. */
+  /** Groups encoded concurrently ahead of the one that is sent, for a fast client. */
   readonly parallelism: number;
 }
 
 /** Buffered for a slow client: 12 s. A client counts as fast once it has read as many bytes without a pause. */
 const SLOW_CLIENT_BUFFER_FRAMES = 500;
-/** Part of a segment that a fast client has read before the next segment is started: until then it may only look. */
+/** Part of a group that a fast client has read before the next group is started: until then it may only look. */
 const SHARE_BEFORE_NEXT = 1 / 4;
 /** A client that takes longer to read a chunk, about 30 kB, counts as slow. */
 const MAX_CHUNK_MS = 250;
 
 /**
- * Reads a byte range (both ends included) of a conversion. Segments are encoded concurrently and sent in order. At most
- * a whole segment (3.5 MB of MP3 at 192 kbit/s) is buffered for each. For a fast client encoders run to the end of
- * their segments and use every core; for a slow one only a short buffer is kept, and its encoder ends. Destroying the
+ * Reads a byte range (both ends included) of a conversion. Groups are encoded concurrently and sent in order. At most
+ * a whole group (3.5 MB of MP3 at 192 kbit/s) is buffered for each. For a fast client encoders run to the end of
+ * their groups and use every core; for a slow one only a short buffer is kept, and its encoder ends. Destroying the
  * stream ends its encoders, except one whose unit other streams wait for.
  */
 export function rangedStream(first: number, last: number, options: RangedStreamOptions): Readable {
   const controller = new AbortController();
   const { frameBytes, unitFrames } = options.layout.encoding;
-  const read = last - first < unitFrames * frameBytes ? readUnits : readSegments;
+  const read = last - first < unitFrames * frameBytes ? readUnits : readGroups;
   const parts = read(first, last, options, controller.signal);
   return generatedStream(parts, () => controller.abort(new Error('Reading ended')));
 }
@@ -86,17 +85,17 @@ async function* readUnits(
   }
 }
 
-async function* readSegments(
+async function* readGroups(
   first: number,
   last: number,
   { layout, tag, encode, acquire, parallelism }: RangedStreamOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
-  const { frameBytes, segmentFrames } = layout.encoding;
+  const { frameBytes, groupFrames } = layout.encoding;
   const slowBufferBytes = SLOW_CLIENT_BUFFER_FRAMES * frameBytes;
-  /** For a fast client: a whole segment for each encoder. */
-  const fastBufferBytes = segmentFrames * frameBytes;
-  const pending: SegmentBuffer[] = [];
+  /** For a fast client: a whole group for each encoder. */
+  const fastBufferBytes = groupFrames * frameBytes;
+  const pending: FrameGroupBuffer[] = [];
   let cursor = Math.max(first, layout.tagBytes);
   /** Bytes read since the last pause of the client. */
   let taken = 0;
@@ -107,7 +106,7 @@ async function* readSegments(
   const isFast = () => taken >= slowBufferBytes && performance.now() - offeredAt <= MAX_CHUNK_MS;
 
   async function* encodeInSlot(from: number, to: number): AsyncGenerator<Buffer> {
-    const range = nextFrameRange(layout, from, to, segmentFrames);
+    const range = nextFrameRange(layout, from, to, groupFrames);
     if (!range) return;
     const release = await acquire(signal, !isUnanswered);
     try {
@@ -117,36 +116,36 @@ async function* readSegments(
     }
   }
 
-  /** Frames of the rest of a segment that the next encoder should take. */
-  const nextShare = (segment: number, begun: readonly SegmentBuffer[]): number => {
-    if (!isFast()) return segment;
+  /** Frames of the rest of a group that the next encoder should take. */
+  const nextShare = (group: number, begun: readonly FrameGroupBuffer[]): number => {
+    if (!isFast()) return group;
     const left = Math.ceil((last + 1 - cursor) / frameBytes);
     return splitRemaining({
       begun: begun.map(({ missingBytes }) => Math.ceil(missingBytes / frameBytes)),
-      segment,
+      group,
       left,
       encoders: parallelism,
     });
   };
 
-  const startNext = (begun: readonly SegmentBuffer[] = []): SegmentBuffer | undefined => {
-    const rest = nextFrameRange(layout, cursor, last, segmentFrames);
+  const startNext = (begun: readonly FrameGroupBuffer[] = []): FrameGroupBuffer | undefined => {
+    const rest = nextFrameRange(layout, cursor, last, groupFrames);
     const range = rest && nextFrameRange(layout, cursor, last, nextShare(rest.endFrame - rest.firstFrame, begun));
     if (!range) return undefined;
     const from = cursor;
     cursor += range.slice[1] - range.slice[0];
     const maxBufferedBytes = () => (isFast() ? fastBufferBytes : slowBufferBytes);
-    return startSegmentBuffer({ first: from, last: cursor - 1, encode: encodeInSlot, maxBufferedBytes });
+    return startFrameGroupBuffer({ first: from, last: cursor - 1, encode: encodeInSlot, maxBufferedBytes });
   };
 
-  /** Segments that may be encoded ahead: what is encoded grows with what has been read. */
-  const mayEncode = (current: SegmentBuffer): number => {
-    // For a slow client the next segment starts only when the current one is encoded.
+  /** Groups that may be encoded ahead: what is encoded grows with what has been read. */
+  const mayEncode = (current: FrameGroupBuffer): number => {
+    // For a slow client the next group starts only when the current one is encoded.
     if (!isFast() || taken < fastBufferBytes * SHARE_BEFORE_NEXT) return Number(current.missingBytes === 0);
     return taken < fastBufferBytes ? 1 : parallelism;
   };
 
-  const encodeAhead = (current: SegmentBuffer) => {
+  const encodeAhead = (current: FrameGroupBuffer) => {
     const wanted = mayEncode(current);
     while (pending.length < wanted) {
       const next = startNext([current, ...pending]);
@@ -177,18 +176,18 @@ const MIN_FRAMES = 1000;
 export interface RemainingFrames {
   /** Frames left of each range in progress, in the order in which encoders take them. */
   readonly begun: readonly number[];
-  /** Frames of the segment that have not been started. */
-  readonly segment: number;
-  /** Frames of the whole conversion that have not been started, that segment included. */
+  /** Frames of the group that have not been started. */
+  readonly group: number;
+  /** Frames of the whole conversion that have not been started, that group included. */
   readonly left: number;
   readonly encoders: number;
 }
 
 /**
- * How many frames of the segment the next encoder should take. All of them, except near the end: there the last segment
+ * How many frames of the group the next encoder should take. All of them, except near the end: there the last group
  * would keep one encoder busy while the others idle, so the rest is split for all encoders to finish together.
  */
-export function splitRemaining({ begun, segment, left, encoders }: RemainingFrames): number {
+export function splitRemaining({ begun, group, left, encoders }: RemainingFrames): number {
   const busy = new Array<number>(encoders).fill(0);
   for (const frames of begun) {
     const first = Math.min(...busy);
@@ -196,5 +195,83 @@ export function splitRemaining({ begun, segment, left, encoders }: RemainingFram
   }
   const end = busy.reduce((sum, frames) => sum + frames, left) / encoders;
   const share = Math.max(Math.ceil(end - Math.min(...busy)), MIN_FRAMES);
-  return segment - share < MIN_FRAMES ? segment : share;
+  return group - share < MIN_FRAMES ? group : share;
+}
+
+/** The bytes of one group, encoded ahead of their reader up to a limit. */
+export interface FrameGroupBuffer {
+  /** Waits for the next chunk; undefined at the end of the group. @throws the error that the encoder failed with */
+  take(): Promise<Buffer | undefined>;
+  /** Bytes still to be encoded. */
+  readonly missingBytes: number;
+}
+
+export interface FrameGroupBufferOptions {
+  /** Offsets in bytes, both included. */
+  readonly first: number;
+  readonly last: number;
+  /**
+   * Encodes from an offset, for as long as it is read. The bytes depend on the offset alone, so that a later encoder can
+   * continue where one was ended.
+   */
+  readonly encode: (first: number, last: number) => AsyncIterable<Buffer>;
+  /** Limit of buffered bytes. An encoder never waits for its reader: at the limit it ends. */
+  readonly maxBufferedBytes: () => number;
+}
+
+export function startFrameGroupBuffer({
+  first,
+  last,
+  encode,
+  maxBufferedBytes,
+}: FrameGroupBufferOptions): FrameGroupBuffer {
+  const buffered: Buffer[] = [];
+  let bufferedBytes = 0;
+  let next = first;
+  let failure: { readonly error: unknown } | undefined;
+  let progress = Promise.withResolvers<void>();
+  let taken = Promise.withResolvers<void>();
+
+  const notify = () => {
+    progress.resolve();
+    progress = Promise.withResolvers();
+  };
+
+  const fill = async () => {
+    while (next <= last) {
+      for await (const chunk of encode(next, last)) {
+        buffered.push(chunk);
+        bufferedBytes += chunk.length;
+        next += chunk.length;
+        notify();
+        if (bufferedBytes > maxBufferedBytes() && next <= last) break;
+      }
+      // Waits until half of the buffer is free: starting an encoder for less costs more than it gains.
+      while (bufferedBytes > maxBufferedBytes() / 2 && next <= last) await taken.promise;
+    }
+  };
+  fill().catch((error: unknown) => {
+    failure = { error };
+    notify();
+  });
+
+  return {
+    async take() {
+      for (;;) {
+        const chunk = buffered.shift();
+        if (chunk) {
+          bufferedBytes -= chunk.length;
+          taken.resolve();
+          taken = Promise.withResolvers();
+          return chunk;
+        }
+        if (next > last) return undefined;
+        if (failure) throw failure.error;
+        await progress.promise;
+      }
+    },
+    get missingBytes() {
+      return last + 1 - next;
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CapacityExceeded, ClientLimitExceeded } from '../../../../../core/errors/errors.ts';
-import { createEncoderSlots } from '../../../../../stream-service/outputs/encode/frames/encoder-slots.ts';
+import { createEncoderSlots } from '../../../../../stream-service/outputs/encode/frames/frame-streams.ts';
 import { createAdmission } from '../../../../../stream-service/sessions/stream-sessions.ts';
 import { heldFfmpegs } from '../../../sessions/held-ffmpegs.ts';
 

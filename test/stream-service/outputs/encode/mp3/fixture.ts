@@ -8,14 +8,13 @@ import { silentLog } from '../../../../../core/log/log.ts';
 import type { Resource, Track } from '../../../../../core/state/resource.ts';
 import { createFfmpegInputServer } from '../../../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
 import { createComputedExtents } from '../../../../../stream-service/outputs/computed-extents.ts';
-import type { SelectedSound } from '../../../../../stream-service/outputs/encode/encoded-format.ts';
-import type { EncodedName } from '../../../../../stream-service/outputs/encode/formats.ts';
-import type { FrameEncoding } from '../../../../../stream-service/outputs/encode/frames/frame-encoding.ts';
+import { encode } from '../../../../../stream-service/outputs/encode/encode.ts';
+import type { EncodedName, SelectedSound } from '../../../../../stream-service/outputs/encode/encoded-formats.ts';
+import type { FrameEncoding } from '../../../../../stream-service/outputs/encode/frames/frame-layout.ts';
 import {
   createFrameStreams,
   type FrameStreamsOptions,
 } from '../../../../../stream-service/outputs/encode/frames/frame-streams.ts';
-import { encode } from '../../../../../stream-service/outputs/encode/open.ts';
 import {
   type ClipTimes,
   type Representation,
@@ -45,7 +44,7 @@ export const fastLame = (encoding: FrameEncoding): FrameEncoding => ({
 });
 
 /** Segments of 24 s instead of 144 s, with a boundary early in the conversion. */
-export const shortSegments = (encoding: FrameEncoding): FrameEncoding => ({ ...encoding, segmentFrames: 1000 });
+export const shortSegments = (encoding: FrameEncoding): FrameEncoding => ({ ...encoding, groupFrames: 1000 });
 
 interface ConversionOptions extends Partial<FrameStreamsOptions> {
   readonly limits?: Partial<AdmissionLimits>;

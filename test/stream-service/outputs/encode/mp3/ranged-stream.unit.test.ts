@@ -6,12 +6,12 @@ import { nameOf } from '@reelay/source/names';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { MP3_FRAME_BYTES } from '../../../../../core/conversions/conversion.ts';
 import { createComputedExtents } from '../../../../../stream-service/outputs/computed-extents.ts';
-import { type FrameRange, layoutBytes } from '../../../../../stream-service/outputs/encode/frames/layout.ts';
+import { GROUP_FRAMES, mp3Encoding } from '../../../../../stream-service/outputs/encode/encoded-formats.ts';
+import { type FrameRange, layoutBytes } from '../../../../../stream-service/outputs/encode/frames/frame-layout.ts';
 import { rangedStream } from '../../../../../stream-service/outputs/encode/frames/ranged-stream.ts';
-import { mp3Encoding, SEGMENT_FRAMES } from '../../../../../stream-service/outputs/encode/mp3.ts';
 
 const tag = Buffer.from('a tag');
-const layout = { tagBytes: tag.length, encoding: mp3Encoding(192), frames: 2 * SEGMENT_FRAMES + 4000 };
+const layout = { tagBytes: tag.length, encoding: mp3Encoding(192), frames: 2 * GROUP_FRAMES + 4000 };
 
 function kept() {
   const extents = createComputedExtents(createByteStore(10_000_000));
@@ -24,7 +24,7 @@ const frame = (number: number) => Buffer.alloc(MP3_FRAME_BYTES, `${number} `);
 const frames = (from: number, end: number) =>
   Buffer.concat(Array.from({ length: end - from }, (_, index) => frame(from + index)));
 
-it('splits the last segment between concurrent encoders and sends it in order', async () => {
+it('splits the last group between concurrent encoders and sends it in order', async () => {
   // A client that pauses, as this one would on a busy machine, counts as slow.
   vi.useFakeTimers({ toFake: ['performance'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -39,7 +39,7 @@ it('splits the last segment between concurrent encoders and sends it in order', 
   const body = await buffer(rangedStream(3, layoutBytes(layout) - 1, options));
   const whole = Buffer.concat([tag, frames(0, layout.frames)]);
   expect(body.equals(whole.subarray(3))).toBe(true);
-  const isLast = ({ segment }: FrameRange) => segment === 2;
+  const isLast = ({ group }: FrameRange) => group === 2;
   const [first, second, ...more] = pieces.filter(isLast);
   expect([first?.firstFrame, second?.firstFrame, second?.endFrame]).toEqual([12_000, first?.endFrame, 16_000]);
   expect(more).toEqual([]);

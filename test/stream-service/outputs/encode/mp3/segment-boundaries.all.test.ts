@@ -41,8 +41,8 @@ const MILLISECOND = RATE / 1000;
 const folder = await temporaryFolder();
 const mp3 = await startMp3({}, (encoding) => fastLame(shortSegments(encoding)));
 /** With five boundaries. */
-const wav = await startMp3({ format: 'wav' }, (encoding) => ({ ...encoding, segmentFrames: 200 }));
-const oneSegment = await startMp3({ format: 'wav' }, (encoding) => ({ ...encoding, segmentFrames: 100_000 }));
+const wav = await startMp3({ format: 'wav' }, (encoding) => ({ ...encoding, groupFrames: 200 }));
+const oneSegment = await startMp3({ format: 'wav' }, (encoding) => ({ ...encoding, groupFrames: 100_000 }));
 
 describe('a conversion contains every sample once and in order, across segment boundaries', () => {
   const original = codedSound(SECONDS);

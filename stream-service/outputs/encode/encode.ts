@@ -1,14 +1,57 @@
 import type { Source } from '@reelay/source';
 import { conversions } from '../../../core/conversions/index.ts';
+import type { KeyedRendition } from '../../../core/state/index.ts';
 import type { RequireFfmpeg } from '../../ffmpeg/index.ts';
 import { needsRemux, openTrack } from '../../source/index.ts';
 import { outputFormats, partOf, refusal } from '../output-formats.ts';
 import type { Covers } from '../picture.ts';
-import { type Opening, type Representation, unread } from '../representation.ts';
-import type { EncodedFormat, SelectedSound } from './encoded-format.ts';
-import { type EncodedName, encodedFormats } from './formats.ts';
+import {
+  type Opening,
+  type PlannedOutput,
+  type RenditionQuery,
+  type Representation,
+  unread,
+} from '../representation.ts';
+import { type EncodedName, encodedFormats, type SelectedSound } from './encoded-formats.ts';
 import { audioEntity, type FrameInput, type FrameStreams, layoutBytes, sizedHead } from './frames/index.ts';
-import type { EncodePlan } from './plan.ts';
+
+/** The audio of a rendition in another format, encoded by FFmpeg while it is sent. */
+export interface EncodePlan extends PlannedOutput {
+  readonly kind: 'encode';
+  readonly format: EncodedName;
+  /** With its audio track alone. */
+  readonly found: KeyedRendition;
+  readonly query: RenditionQuery;
+}
+
+/**
+ * @param found with its audio track alone
+ * @throws InvalidParameter when there is no such part
+ */
+export function planEncode(found: KeyedRendition, format: EncodedName, query: RenditionQuery): EncodePlan {
+  const { resource, tracks } = found;
+  const [track] = tracks;
+  const { clip } = query;
+  const { mimeType, fileExtension } = conversions[format];
+  const frames = encodedFormats[format].layOut(resource, track, query);
+  const isFile = !needsRemux(track);
+  // A file of unknown size may turn out to have to be read from its beginning: then the conversion has no size either.
+  const isSized = frames !== undefined && (!isFile || track.file !== undefined || track.sizeBytes !== undefined);
+  return {
+    kind: 'encode',
+    format,
+    found,
+    query,
+    // The ETag needs the build of FFmpeg, the cover, and the validator of a file.
+    answersHead: false,
+    head: {
+      ...(isSized
+        ? sizedHead(conversions[format], { ...frames, clip, entity: undefined })
+        : { mimeType, fileExtension, clip, size: undefined }),
+      acceptRanges: !isFile || resource.isLive ? 'none' : isSized ? 'bytes' : undefined,
+    },
+  };
+}
 
 /** What FFmpeg reads of a file first. */
 const OPENING_RANGE = { first: 0, last: 64 * 1024 - 1 };
@@ -60,7 +103,7 @@ export function encode(
 ): Representation {
   const { resource, track, ffmpeg } = input;
   const { clip } = selected;
-  const format: EncodedFormat = encodedFormats[name];
+  const format = encodedFormats[name];
   const file = source?.needsRemux === false ? source : undefined;
   const frames = file && file.size === undefined ? undefined : format.layOut(resource, track, selected);
   if (frames && file) {

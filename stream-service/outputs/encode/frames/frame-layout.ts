@@ -8,16 +8,40 @@ import { InvalidParameter } from '../../../../core/errors/index.ts';
 import type { Resource, Track } from '../../../../core/state/index.ts';
 import { versionOf } from '../../../source/index.ts';
 import type { ClipTimes, RepresentationHead } from '../../representation.ts';
-import type { FrameEncoding } from './frame-encoding.ts';
+
+/** How the frames of a conversion are made: the facts of its format. */
+export interface FrameEncoding {
+  /** Hz. */
+  readonly sampleRate: number;
+  /** Samples of each frame, per channel. */
+  readonly frameSamples: number;
+  /** Bytes of each frame. */
+  readonly frameBytes: number;
+  /** Samples by which a decoder is later than the source: the delay of encoder and decoder. */
+  readonly delaySamples: number;
+  /**
+   * Frames of a group. Together they last a whole number of samples at every usual sample rate: of frames of 24 ms a
+   * multiple of 5.
+   */
+  readonly groupFrames: number;
+  /** Frames that are encoded and kept together for ranges that are no longer: a group is a multiple of them. */
+  readonly unitFrames: number;
+  /** Frames after which the output of the encoder no longer depends on where it started. */
+  readonly warmUpFrames: number;
+  /** Frames that the encoder reads ahead of its output, rounded up. They are dropped from the output. */
+  readonly lookAheadFrames: number;
+  /** FFmpeg's options of the output. */
+  readonly outputArgs: readonly string[];
+}
 
 /**
- * Increment it with any change to which bytes are at which offset: the segment length, or how segments are split and
+ * Increment it with any change to which bytes are at which offset: the group length, or how groups are split and
  * encoded. It is part of the ETag, so that no client joins ranges of two layouts.
  */
-export const LAYOUT_VERSION = 4;
+export const FRAME_LAYOUT_VERSION = 4;
 
 /** A conversion is a tag (or header) and a number of frames; nothing else of it is stored. */
-export interface Layout {
+export interface FrameLayout {
   readonly tagBytes: number;
   readonly encoding: FrameEncoding;
   readonly frames: number;
@@ -35,7 +59,7 @@ export interface FramePart {
 }
 
 /** The part with a frame of a layout, and how many frames of the layout are before it. */
-function partAt({ frames, parts = [{ firstFrame: 0, frames }] }: Layout, frame: number) {
+function partAt({ frames, parts = [{ firstFrame: 0, frames }] }: FrameLayout, frame: number) {
   let before = 0;
   for (const part of parts) {
     if (frame < before + part.frames) return { ...part, before };
@@ -44,9 +68,9 @@ function partAt({ frames, parts = [{ firstFrame: 0, frames }] }: Layout, frame: 
   throw new RangeError(`No frame ${frame} of ${frames}`);
 }
 
-/** Frames of one segment to encode, and which of their bytes to send: `slice` as in `Buffer.subarray`. */
+/** Frames of one group to encode, and which of their bytes to send: `slice` as in `Buffer.subarray`. */
 export interface FrameRange {
-  readonly segment: number;
+  readonly group: number;
   readonly firstFrame: number;
   /** Exclusive. */
   readonly endFrame: number;
@@ -60,7 +84,7 @@ export interface FrameRange {
  */
 export function clipFrames(
   times: Span,
-  { frames, encoding: { sampleRate, frameSamples, delaySamples } }: Pick<Layout, 'frames' | 'encoding'>,
+  { frames, encoding: { sampleRate, frameSamples, delaySamples } }: Pick<FrameLayout, 'frames' | 'encoding'>,
   { isFirst, isLast } = { isFirst: true, isLast: true },
 ): FramePart | undefined {
   /** Rounded to a sample, so that a multiple of a frame is exact. */
@@ -77,10 +101,10 @@ export const layoutBytes = ({
   encoding: { frameBytes },
   frames,
   lastFrameBytes = frameBytes,
-}: Layout): number => tagBytes + (frames - 1) * frameBytes + lastFrameBytes;
+}: FrameLayout): number => tagBytes + (frames - 1) * frameBytes + lastFrameBytes;
 
 /** The part of the tag within a byte range (both ends included), as in `Buffer.subarray`. */
-export const tagSlice = ({ tagBytes }: Layout, first: number, last: number): [start: number, end: number] => [
+export const tagSlice = ({ tagBytes }: FrameLayout, first: number, last: number): [start: number, end: number] => [
   Math.min(first, tagBytes),
   Math.min(last + 1, tagBytes),
 ];
@@ -89,9 +113,14 @@ export const tagSlice = ({ tagBytes }: Layout, first: number, last: number): [st
  * The next frames to encode for a byte range (both ends included) that has been sent up to `first`: at most `frames`.
  * Undefined at the end of the range.
  */
-export function nextFrameRange(layout: Layout, first: number, last: number, frames: number): FrameRange | undefined {
+export function nextFrameRange(
+  layout: FrameLayout,
+  first: number,
+  last: number,
+  frames: number,
+): FrameRange | undefined {
   const { tagBytes, encoding } = layout;
-  const { frameBytes, segmentFrames } = encoding;
+  const { frameBytes, groupFrames } = encoding;
   const from = Math.max(first - tagBytes, 0);
   const end = last + 1 - tagBytes;
   if (from >= end) return undefined;
@@ -100,23 +129,23 @@ export function nextFrameRange(layout: Layout, first: number, last: number, fram
   /** Frames of the conversion before the part that this layout does not have. */
   const left = part.firstFrame - part.before;
   const firstFrame = left + Math.floor(from / frameBytes);
-  const segment = Math.floor(firstFrame / segmentFrames);
+  const group = Math.floor(firstFrame / groupFrames);
   const endFrame = Math.min(
     left + Math.ceil(end / frameBytes),
     part.firstFrame + part.frames,
-    (segment + 1) * segmentFrames,
+    (group + 1) * groupFrames,
     firstFrame + Math.max(frames, 1),
   );
   const offset = (firstFrame - left) * frameBytes;
   return {
-    segment,
+    group,
     firstFrame,
     endFrame,
     slice: [from - offset, Math.min(end, (endFrame - left) * frameBytes) - offset],
   };
 }
 
-/** Some frames of one segment. */
+/** Some frames of one group. */
 export interface EncodedUnit {
   readonly range: FrameRange;
   /** Offset of its first byte in the layout; negative or within the tag where a clip begins in the middle of it. */
@@ -124,9 +153,9 @@ export interface EncodedUnit {
 }
 
 /** The unit with the byte at an offset of a layout, behind the tag. It ends with the part of the layout. */
-export function unitAt(layout: Layout, at: number): EncodedUnit {
+export function unitAt(layout: FrameLayout, at: number): EncodedUnit {
   const { tagBytes, encoding } = layout;
-  const { frameBytes, segmentFrames, unitFrames } = encoding;
+  const { frameBytes, groupFrames, unitFrames } = encoding;
   const frame = Math.floor((at - tagBytes) / frameBytes);
   const part = partAt(layout, frame);
   const left = part.firstFrame - part.before;
@@ -134,7 +163,7 @@ export function unitAt(layout: Layout, at: number): EncodedUnit {
   const endFrame = Math.min(firstFrame + unitFrames, part.firstFrame + part.frames);
   return {
     range: {
-      segment: Math.floor(firstFrame / segmentFrames),
+      group: Math.floor(firstFrame / groupFrames),
       firstFrame,
       endFrame,
       slice: [0, (endFrame - firstFrame) * frameBytes],
@@ -148,17 +177,17 @@ export const audioEntity = (resource: Resource, track: Track, source: FileSource
   nameOf([versionOf(resource, track, source)], 'audio', buildId);
 
 /** The strong validator of a conversion: it changes with the layout, the bit rate and the tag. */
-const framesEtag = (entity: Name, layout: Layout, tag: Buffer): string => {
+const framesEtag = (entity: Name, layout: FrameLayout, tag: Buffer): string => {
   const { frames, encoding, parts = [{ firstFrame: 0, frames }] } = layout;
   const places = parts.flatMap((part) => [part.frames, part.firstFrame]);
-  return `"${nameOf([entity], 'frames', [LAYOUT_VERSION, ...places, encoding.frameBytes, digestOf(tag)])}"`;
+  return `"${nameOf([entity], 'frames', [FRAME_LAYOUT_VERSION, ...places, encoding.frameBytes, digestOf(tag)])}"`;
 };
 
 /**
  * The layout of some parts of a conversion, behind a tag of its own. Where something is left out, the cut is at the nearest
  * frame. @throws InvalidParameter when nothing remains
  */
-export function clipLayout(whole: Layout, clip: ClipTimes | undefined): Layout {
+export function clipLayout(whole: FrameLayout, clip: ClipTimes | undefined): FrameLayout {
   if (!clip) return whole;
   const kept = keptParts(clip);
   const parts = kept.flatMap(
@@ -172,7 +201,7 @@ export function clipLayout(whole: Layout, clip: ClipTimes | undefined): Layout {
 }
 
 export interface SizedHeadOptions {
-  readonly layout: Layout;
+  readonly layout: FrameLayout;
   /** The bytes before the frames. */
   readonly tag: Buffer;
   /** Identifies source and encoder; undefined: one of them is not known. */
@@ -194,7 +223,7 @@ export const sizedHead = (
 });
 
 /** An open end is named by the duration, in whole seconds. Parts that are left out alone are not named. */
-function clipNameOf(clip: ClipTimes | undefined, layout: Layout): ClipTimes | undefined {
+function clipNameOf(clip: ClipTimes | undefined, layout: FrameLayout): ClipTimes | undefined {
   if (!clip || isWhole(clip)) return undefined;
   const { frames, encoding, parts } = layout;
   const { firstFrame, frames: partFrames } = parts?.at(-1) ?? { firstFrame: 0, frames };

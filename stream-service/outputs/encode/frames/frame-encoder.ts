@@ -6,21 +6,19 @@ import type { Name } from '@reelay/source/names';
 import { FfmpegFailed, type FfmpegInput, runFfmpeg } from '../../../ffmpeg/index.ts';
 import type { Release } from '../../../sessions/index.ts';
 import type { ComputedExtents, SharedFile } from '../../computed-extents.ts';
-import type { AudioStart, AudioStarts } from './audio-start.ts';
+import type { AudioStart, AudioStarts, EncoderOptions } from './audio-start.ts';
 import { withBlocks } from './block-cache.ts';
-import type { EncoderOptions, FrameEncoding } from './frame-encoding.ts';
-import { type FrameRange, type Layout, layoutBytes } from './layout.ts';
-import { encodeArgs, planFrameRange, sequentialFilters, withTimestampsFromZero } from './segment-plan.ts';
+import { type FrameEncoding, type FrameLayout, type FrameRange, layoutBytes } from './frame-layout.ts';
 
 /** What is encoded from the beginning of a source. */
 export interface Sequence {
   readonly tag: Buffer;
   readonly encoding: FrameEncoding;
   /** The frames to make of it. @default as many as there are */
-  readonly layout?: Layout;
+  readonly layout?: FrameLayout;
 }
 
-export interface SequentialStreamOptions extends Sequence {
+interface SequentialStreamOptions extends Sequence {
   readonly source: Source;
   readonly encoder: EncoderOptions;
   /** Takes a slot for a process that runs as long as the stream. @throws CapacityExceeded */
@@ -53,7 +51,7 @@ async function* bytes(options: SequentialStreamOptions, signal: AbortSignal) {
 }
 
 /** One run of FFmpeg, and which part of its output to keep. */
-export interface FrameRangeEncode {
+interface FrameRangeEncode {
   readonly source: Source;
   readonly encoding: FrameEncoding;
   /** Options before `-i`. */
@@ -94,7 +92,7 @@ function encodeSequentially(
       run(input, [], encodeArgs(sequentialFilters(encoding), encoding), encoder, signal),
     );
   const { frames, tagBytes } = layout;
-  const all = { segment: 0, firstFrame: 0, endFrame: frames, slice: [0, layoutBytes(layout) - tagBytes] } as const;
+  const all = { group: 0, firstFrame: 0, endFrame: frames, slice: [0, layoutBytes(layout) - tagBytes] } as const;
   const plan = planFrameRange(all, encoding);
   const filters = withTimestampsFromZero(plan.filters({ sampleRate: encoding.sampleRate, originSample: 0 }));
   return encodeFrameRange({ ...plan, source, encoding, inputArgs: [], filters }, encoder, signal);
@@ -149,7 +147,7 @@ async function* cut(output: AsyncIterable<Buffer>, skip: number, length: number)
   if (held) yield held;
 }
 
-export interface FrameRangeEncoderOptions {
+interface FrameRangeEncoderOptions {
   readonly source: FileSource;
   /** Identifies the content of the source and the FFmpeg build. */
   readonly entity: Name;
@@ -197,3 +195,91 @@ export function openFrameRangeEncoder(options: FrameRangeEncoderOptions) {
     );
   };
 }
+
+/**
+ * Frames that resampler and encoder process before a group, so that its boundary is seamless. A multiple of 5, as
+ * groups are.
+ */
+const PREROLL_FRAMES = 10;
+/**
+ * Durations of sources are this inexact: some seconds and a tenth, at most two minutes. A larger difference is a false
+ * promise: hours of silence for a few bytes, or a source that ended early.
+ */
+const paddingSeconds = (endSeconds: number): number => Math.min(10 + endSeconds / 10, 120);
+/** Seconds read before the seek position: decoders need preroll, and containers interleave audio inexactly. */
+const RUN_UP_SECONDS = 3;
+
+/**
+ * Gaps in timestamps that are filled, and overlaps that are dropped, from this length on: less than a packet of any codec in
+ * use, more than the rounding of timestamps. FFmpeg's default is 0.1 s.
+ */
+const FOLLOW_TIMESTAMPS = 'async=1:min_hard_comp=0.01';
+/** Always stereo: players meet one kind of frame, and the frame size does not depend on the channels. */
+const STEREO = 'aformat=channel_layouts=stereo';
+
+/** Filters of a sequential conversion, which ends with the audio. */
+const sequentialFilters = ({ sampleRate }: FrameEncoding) => `aresample=${sampleRate}:${FOLLOW_TIMESTAMPS},${STEREO}`;
+
+/** Output arguments for the first audio track. */
+const encodeArgs = (filters: string, { outputArgs }: FrameEncoding): string[] => [
+  ...['-map', '0:a:0', '-af', filters],
+  ...outputArgs,
+];
+
+/** How to encode a frame range: what to read of the source, and which part of FFmpeg's output to keep. */
+interface FrameRangePlan {
+  /** Seconds of the time line at which reading starts; 0: from the start of the source. */
+  readonly readFromSeconds: number;
+  /** Seconds of the source that are needed from there. */
+  readonly readSeconds: number;
+  /** The audio filters, by the timestamp that the start of the time line has in what is read. */
+  readonly filters: (start: Pick<AudioStart, 'sampleRate' | 'originSample'>) => string;
+  /** Bytes of output to drop at the start. */
+  readonly skipBytes: number;
+  /** Bytes of output to keep after them. */
+  readonly bytes: number;
+}
+
+/**
+ * Plans the encode of a frame range. Decoding and resampling always start with the group, so that samples are a
+ * function of the group alone; the encoder starts shortly before the range.
+ *
+ * Gaps in the source's timestamps are filled with silence (`async=1`), as is the time before the first sample: closing
+ * them would repeat the end of a group at the start of the next. Audio that ends early is padded (`apad`), up to
+ * `paddingSeconds`: where it ends earlier, the output is too short, which fails the stream.
+ */
+function planFrameRange(
+  { group, firstFrame, endFrame, slice: [from, to] }: FrameRange,
+  encoding: FrameEncoding,
+): FrameRangePlan {
+  const { frameBytes, frameSamples, groupFrames, warmUpFrames, lookAheadFrames } = encoding;
+  const frameSeconds = frameSamples / encoding.sampleRate;
+  const decodeFrame = Math.max(group * groupFrames - PREROLL_FRAMES, 0);
+  const encodeFrame = Math.max(firstFrame - warmUpFrames, decodeFrame);
+  const decodeSeconds = decodeFrame * frameSeconds;
+  const startSample = (encodeFrame - decodeFrame) * frameSamples;
+  const endSample = (endFrame + lookAheadFrames - decodeFrame) * frameSamples;
+
+  const readFromSeconds = Math.max(decodeSeconds - RUN_UP_SECONDS, 0);
+
+  return {
+    readFromSeconds,
+    readSeconds: (endFrame + lookAheadFrames) * frameSeconds - readFromSeconds,
+    filters({ sampleRate, originSample }) {
+      const first = originSample + Math.round(decodeSeconds * sampleRate);
+      return [
+        `atrim=start_pts=${first}`,
+        `asetpts=PTS-(${first})`,
+        `aresample=${encoding.sampleRate}:${FOLLOW_TIMESTAMPS}:first_pts=0`,
+        STEREO,
+        `apad=pad_dur=${paddingSeconds(endFrame * frameSeconds).toFixed(3)}`,
+        `atrim=start_sample=${startSample}:end_sample=${endSample}`,
+      ].join();
+    },
+    skipBytes: (firstFrame - encodeFrame) * frameBytes + from,
+    bytes: to - from,
+  };
+}
+
+/** Shifts timestamps so that the first audio sample read has timestamp 0. */
+const withTimestampsFromZero = (filters: string): string => `asetpts=PTS-STARTPTS,${filters}`;

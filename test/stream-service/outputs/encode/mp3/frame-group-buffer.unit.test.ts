@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import {
-  type SegmentBuffer,
-  startSegmentBuffer,
-} from '../../../../../stream-service/outputs/encode/frames/segment-buffer.ts';
+  type FrameGroupBuffer,
+  startFrameGroupBuffer,
+} from '../../../../../stream-service/outputs/encode/frames/ranged-stream.ts';
 import { bytesOf, sha256 } from '../../../source/upstream.ts';
 
 const FIRST = 100;
@@ -30,7 +30,7 @@ function encoder({ failsAt = Number.POSITIVE_INFINITY } = {}) {
   return { encode, starts, running: () => running };
 }
 
-async function all(stretch: SegmentBuffer): Promise<Buffer> {
+async function all(stretch: FrameGroupBuffer): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for (let chunk = await stretch.take(); chunk; chunk = await stretch.take()) chunks.push(chunk);
   return Buffer.concat(chunks);
@@ -38,7 +38,7 @@ async function all(stretch: SegmentBuffer): Promise<Buffer> {
 
 it('encodes in one run below the limit', async () => {
   const { encode, starts } = encoder();
-  const stretch = startSegmentBuffer({ first: FIRST, last: LAST, encode, maxBufferedBytes: () => 200_000 });
+  const stretch = startFrameGroupBuffer({ first: FIRST, last: LAST, encode, maxBufferedBytes: () => 200_000 });
   await expect.poll(() => stretch.missingBytes).toBe(0);
   expect(sha256(await all(stretch))).toBe(sha256(bytes));
   expect(starts).toEqual([FIRST]);
@@ -46,7 +46,7 @@ it('encodes in one run below the limit', async () => {
 
 it('ends the encoder at the limit and resumes there when half of the buffer is free', async () => {
   const { encode, starts, running } = encoder();
-  const stretch = startSegmentBuffer({ first: FIRST, last: LAST, encode, maxBufferedBytes: () => 10_000 });
+  const stretch = startFrameGroupBuffer({ first: FIRST, last: LAST, encode, maxBufferedBytes: () => 10_000 });
   await expect.poll(() => [starts.length, running()]).toEqual([1, 0]);
   const received = [await stretch.take()];
   for (let count = 0; count < 4; count += 1) received.push(await stretch.take());
@@ -61,7 +61,7 @@ it('ends the encoder at the limit and resumes there when half of the buffer is f
 
 it('returns the chunks before a failure, then fails', async () => {
   const { encode } = encoder({ failsAt: FIRST + 3000 });
-  const stretch = startSegmentBuffer({ first: FIRST, last: LAST, encode, maxBufferedBytes: () => 10_000 });
+  const stretch = startFrameGroupBuffer({ first: FIRST, last: LAST, encode, maxBufferedBytes: () => 10_000 });
   for (let count = 0; count < 3; count += 1) expect((await stretch.take())?.length).toBe(1000);
   await expect(stretch.take()).rejects.toThrow('It broke');
   expect(stretch.missingBytes).toBeGreaterThan(0);

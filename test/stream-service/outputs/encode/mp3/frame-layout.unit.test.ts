@@ -2,18 +2,22 @@ import { describe, expect, it } from 'vitest';
 import { mp3SizeBytes } from '../../../../../core/conversions/conversion.ts';
 import type { Rendition } from '../../../../../core/state/resource.ts';
 import {
+  GROUP_FRAMES,
+  mp3Encoding,
+  promisedFrames,
+} from '../../../../../stream-service/outputs/encode/encoded-formats.ts';
+import {
   clipLayout,
-  type Layout,
+  type FrameLayout,
   layoutBytes,
   nextFrameRange,
   tagSlice,
-} from '../../../../../stream-service/outputs/encode/frames/layout.ts';
-import { mp3Encoding, promisedFrames, SEGMENT_FRAMES } from '../../../../../stream-service/outputs/encode/mp3.ts';
+} from '../../../../../stream-service/outputs/encode/frames/frame-layout.ts';
 import { randomFrom } from './coded-sound.ts';
 import { resourceOf, track } from './fixture.ts';
 
-const SEGMENT_BYTES = SEGMENT_FRAMES * 576;
-const layout: Layout = { tagBytes: 100, encoding: mp3Encoding(192), frames: 15_000 };
+const SEGMENT_BYTES = GROUP_FRAMES * 576;
+const layout: FrameLayout = { tagBytes: 100, encoding: mp3Encoding(192), frames: 15_000 };
 const size = 100 + 15_000 * 576;
 
 describe('layoutBytes', () => {
@@ -42,25 +46,25 @@ describe('nextFrameRange', () => {
   it.each([
     ['only the tag', 0, 99, 500, undefined],
     ['an empty rest', 576, 575, 500, undefined],
-    ['the first byte of audio', 100, 100, 500, { segment: 0, firstFrame: 0, endFrame: 1, slice: [0, 1] }],
-    ['one whole frame', 100, 675, 500, { segment: 0, firstFrame: 0, endFrame: 1, slice: [0, 576] }],
-    ['the boundary of two frames', 675, 676, 500, { segment: 0, firstFrame: 0, endFrame: 2, slice: [575, 577] }],
-    ['a limited number of frames', 0, size - 1, 500, { segment: 0, firstFrame: 0, endFrame: 500, slice: [0, 288_000] }],
+    ['the first byte of audio', 100, 100, 500, { group: 0, firstFrame: 0, endFrame: 1, slice: [0, 1] }],
+    ['one whole frame', 100, 675, 500, { group: 0, firstFrame: 0, endFrame: 1, slice: [0, 576] }],
+    ['the boundary of two frames', 675, 676, 500, { group: 0, firstFrame: 0, endFrame: 2, slice: [575, 577] }],
+    ['a limited number of frames', 0, size - 1, 500, { group: 0, firstFrame: 0, endFrame: 500, slice: [0, 288_000] }],
     [
-      'the last frame of a segment',
+      'the last frame of a group',
       100 + SEGMENT_BYTES - 1,
       size - 1,
       500,
-      { segment: 0, firstFrame: SEGMENT_FRAMES - 1, endFrame: SEGMENT_FRAMES, slice: [575, 576] },
+      { group: 0, firstFrame: GROUP_FRAMES - 1, endFrame: GROUP_FRAMES, slice: [575, 576] },
     ],
     [
-      'the start of a segment',
+      'the start of a group',
       100 + SEGMENT_BYTES,
       size - 1,
       500,
-      { segment: 1, firstFrame: SEGMENT_FRAMES, endFrame: SEGMENT_FRAMES + 500, slice: [0, 288_000] },
+      { group: 1, firstFrame: GROUP_FRAMES, endFrame: GROUP_FRAMES + 500, slice: [0, 288_000] },
     ],
-    ['the last byte', size - 1, size - 1, 500, { segment: 2, firstFrame: 14_999, endFrame: 15_000, slice: [575, 576] }],
+    ['the last byte', size - 1, size - 1, 500, { group: 2, firstFrame: 14_999, endFrame: 15_000, slice: [575, 576] }],
   ])('selects %s', (_, first, last, frames, piece) =>
     expect(nextFrameRange(layout, first, last, frames)).toEqual(piece),
   );
@@ -76,7 +80,7 @@ describe('nextFrameRange', () => {
         const piece = nextFrameRange(layout, cursor, last, 1 + upTo(9000));
         if (!piece) break;
         expect(layout.tagBytes + piece.firstFrame * 576 + piece.slice[0]).toBe(cursor);
-        expect(Math.floor((piece.endFrame - 1) / SEGMENT_FRAMES)).toBe(piece.segment);
+        expect(Math.floor((piece.endFrame - 1) / GROUP_FRAMES)).toBe(piece.group);
         expect(piece.slice[1]).toBeLessThanOrEqual((piece.endFrame - piece.firstFrame) * 576);
         cursor += piece.slice[1] - piece.slice[0];
       }
