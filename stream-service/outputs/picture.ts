@@ -1,5 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { createCache, createSingleFlight } from '@reelay/concurrency';
+import type { FileType } from '@reelay/seekable-media/codecs';
 import { MAX_COVER_BYTES } from '@reelay/seekable-media/id3';
 import { memorySource, readWhole } from '@reelay/source';
 import { type Name, nameOf } from '@reelay/source/names';
@@ -30,14 +31,11 @@ export interface PictureDependencies {
 }
 
 /** @throws NotFound without a cover, UpstreamError */
-export async function openPicture(
+export const openPicture = (
   { found }: PicturePlan,
   { session }: Pick<Opening, 'session'>,
   { covers }: PictureDependencies,
-): Promise<Representation> {
-  const { bytes, ...type } = await covers.original(found.resource, session);
-  return inMemory(type, bytes);
-}
+): Promise<Representation> => covers.original(found.resource, session);
 
 /** Covers: those that tags carry are JPEG within the bounds of a tag; empty: none. */
 export interface Covers {
@@ -48,7 +46,7 @@ export interface Covers {
    */
   find(resource: Resource, session: Pick<StreamSession, 'client' | 'signal'>): Promise<Buffer>;
   /** The cover as the source has it. @throws NotFound without one, UpstreamError, and the signal's reason */
-  original(resource: Resource, session: Pick<StreamSession, 'client' | 'signal'>): Promise<Picture>;
+  original(resource: Resource, session: Pick<StreamSession, 'client' | 'signal'>): Promise<Representation>;
 }
 
 export interface CoversDependencies {
@@ -122,38 +120,34 @@ export function createCovers(dependencies: CoversDependencies): Covers {
       ),
     async original(resource, session) {
       if (!resource.coverUrl) throw new NotFound('The item has no cover');
-      return recognizePicture(await readPicture(resource, resource.coverUrl, session, dependencies.openSource));
+      const bytes = await readPicture(resource, resource.coverUrl, session, dependencies.openSource);
+      const type = formatOf(bytes);
+      if (!type) throw new UpstreamError('The file is not a picture');
+      return inMemory(type, bytes);
     },
   };
-}
-
-/** A picture in a format that every browser shows. */
-export interface Picture {
-  readonly bytes: Buffer;
-  readonly mimeType: string;
-  /** With a leading dot. */
-  readonly fileExtension: string;
 }
 
 /** Bytes of a picture at its source. */
 const MAX_PICTURE_BYTES = 8 * 1024 * 1024;
 
-/** By the first bytes. No SVG: it may contain scripts. */
-const FORMATS: readonly (readonly [mimeType: string, fileExtension: string, isIt: (head: string) => boolean])[] = [
-  ['image/jpeg', '.jpg', (head) => head.startsWith('\xff\xd8\xff')],
-  ['image/png', '.png', (head) => head.startsWith('\x89PNG\r\n\x1a\n')],
-  ['image/webp', '.webp', (head) => head.startsWith('RIFF') && head.endsWith('WEBP')],
-  ['image/gif', '.gif', (head) => head.startsWith('GIF8')],
-  ['image/avif', '.avif', (head) => head.endsWith('ftypavif')],
+/** By the first bytes. No SVG: it may contain scripts. FFmpeg's demuxers of those that tags are made of; it would probe for others too. */
+const FORMATS: readonly (FileType & { readonly demuxer?: string; readonly isIt: (head: string) => boolean })[] = [
+  { ...imageType('jpeg', '.jpg'), demuxer: 'jpeg_pipe', isIt: (head) => head.startsWith('\xff\xd8\xff') },
+  { ...imageType('png'), demuxer: 'png_pipe', isIt: (head) => head.startsWith('\x89PNG\r\n\x1a\n') },
+  { ...imageType('webp'), demuxer: 'webp_pipe', isIt: (head) => head.startsWith('RIFF') && head.endsWith('WEBP') },
+  { ...imageType('gif'), isIt: (head) => head.startsWith('GIF8') },
+  { ...imageType('avif'), isIt: (head) => head.endsWith('ftypavif') },
 ];
 
-/** Names the format of a picture. @throws UpstreamError for other files */
-function recognizePicture(bytes: Buffer): Picture {
-  const head = bytes.toString('latin1', 0, 12);
-  const [mimeType, fileExtension] = FORMATS.find(([, , isIt]) => isIt(head)) ?? [];
-  if (!mimeType || !fileExtension) throw new UpstreamError('The file is not a picture');
-  return { bytes, mimeType, fileExtension };
+function imageType(name: string, fileExtension = `.${name}`): FileType {
+  return { mimeType: `image/${name}`, fileExtension };
 }
+
+const formatOf = (bytes: Buffer) => {
+  const head = bytes.toString('latin1', 0, 12);
+  return FORMATS.find(({ isIt }) => isIt(head));
+};
 
 const coverOf = (url: string): Track => ({
   formatId: 'cover',
@@ -185,7 +179,7 @@ async function readPicture(
   }
 }
 
-export interface EncodeCoverOptions {
+interface EncodeCoverOptions {
   /** FFmpeg. */
   readonly path: string;
   readonly inputServer: FfmpegInputServer;
@@ -193,12 +187,6 @@ export interface EncodeCoverOptions {
   readonly signal: AbortSignal;
 }
 
-/** FFmpeg's demuxers by the first bytes of a picture. Named explicitly (`-f`), since FFmpeg would probe for others too. */
-const DEMUXERS: readonly (readonly [name: string, isIt: (head: string) => boolean])[] = [
-  ['jpeg_pipe', (head) => head.startsWith('\xff\xd8\xff')],
-  ['png_pipe', (head) => head.startsWith('\x89PNG\r\n\x1a\n')],
-  ['webp_pipe', (head) => head.startsWith('RIFF') && head.endsWith('WEBP')],
-];
 /** Pixels of the longer side and quality (2 is best, 31 worst), until the picture fits into a tag. */
 const ATTEMPTS = [
   { pixels: 500, quality: 4 },
@@ -209,9 +197,8 @@ const ATTEMPTS = [
  * A picture as JPEG within the bounds of a tag, encoded again: whatever else the file contains is dropped.
  * @throws FfmpegFailed when it is not a JPEG, PNG or WebP, too large in pixels, or cannot be decoded
  */
-export async function encodeCover(picture: Buffer, options: EncodeCoverOptions): Promise<Buffer> {
-  const head = picture.toString('latin1', 0, 12);
-  const demuxer = DEMUXERS.find(([, isIt]) => isIt(head))?.[0];
+async function encodeCover(picture: Buffer, options: EncodeCoverOptions): Promise<Buffer> {
+  const demuxer = formatOf(picture)?.demuxer;
   if (!demuxer) throw new FfmpegFailed('Not a picture');
   for (const attempt of ATTEMPTS) {
     const jpeg = await encode(picture, demuxer, attempt, options);

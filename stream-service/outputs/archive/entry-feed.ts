@@ -75,7 +75,7 @@ export async function* feedEntries({ jobs, open, onFailed, signal, wait = waitTi
         entry = { number: job.number, error: entry.body.errored };
       }
       const limit = isAtLimit(entry.error) ? MAX_ATTEMPTS_AT_LIMIT : MAX_ATTEMPTS;
-      if (signal.aborted || isFinal(entry.error) || attempt >= limit) return entry;
+      if (signal.aborted || isPermanent(entry.error) || attempt >= limit) return entry;
       if (isAtLimit(entry.error) && attempt > 1) await wait(delayMsOf(entry.error), signal).catch(() => undefined);
       entry = undefined;
     }
@@ -102,7 +102,7 @@ const isAtLimit = (error: unknown): error is CapacityExceeded | ClientLimitExcee
   error instanceof CapacityExceeded || error instanceof ClientLimitExceeded || error instanceof InMaintenance;
 
 /** Whether another attempt would fail in the same way. */
-export const isFinal = (error: unknown): boolean =>
+export const isPermanent = (error: unknown): boolean =>
   [NotFound, NotDeliverable, EgressRefused, UnsupportedRendition, InvalidParameter].some(
     (kind) => error instanceof kind,
   );

@@ -12,7 +12,7 @@ import {
   chooseRendition,
   readStored,
   resolveEntry,
-} from './choose-entry.ts';
+} from './entries.ts';
 import {
   type EntryFeed,
   type EntryFeedOptions,
@@ -177,7 +177,7 @@ function requirePlanned(
 ): void {
   const isSame =
     planned.path === path && planned.size === size && (planned.etag === undefined || planned.etag === etag);
-  if (!isSame) throw new UpstreamError('The file is not as announced');
+  if (!isSame) throw new UpstreamError('Archive entry differs from its planned size or ETag');
 }
 
 const toStream = (bytes: AsyncGenerator<Buffer>, job?: ArchiveJob): Readable =>

@@ -11,10 +11,13 @@ import {
   type ChooseEntryDependencies,
   chooseRendition,
   type EntryReader,
+  type EntryResult,
+  type IndexFile,
+  listContents,
   readStored,
-} from './choose-entry.ts';
-import { type EntryResult, type IndexFile, listContents, reasonOf } from './contents.ts';
-import { isFinal } from './entry-feed.ts';
+  reasonOf,
+} from './entries.ts';
+import { isPermanent } from './entry-feed.ts';
 
 /** The entries of a list as one file. */
 export interface PlannedArchive extends PlannedOutput {
@@ -95,7 +98,7 @@ export interface ArchivePlansDependencies extends ChooseEntryDependencies {
 }
 
 export function createArchivePlans(dependencies: ArchivePlansDependencies): ArchivePlans {
-  const known = createCache<Name, { readonly plan: ArchivePlan | undefined }>({
+  const plans = createCache<Name, { readonly plan: ArchivePlan | undefined }>({
     maxEntries: MAX_PLANS,
     maxAgeMs: PLAN_LIFETIME_MS,
   });
@@ -116,7 +119,7 @@ export function createArchivePlans(dependencies: ArchivePlansDependencies): Arch
     const resource = entry && (await readStored(entry, dependencies));
     if (!resource) throw new Error('An entry is not stored');
     const chosen = await chooseRendition(resource, number, request, dependencies).catch((error) => {
-      if (!isFinal(error)) throw error;
+      if (!isPermanent(error)) throw error;
       return { number, reason: reasonOf(error) };
     });
     if ('reason' in chosen) return chosen;
@@ -166,13 +169,13 @@ export function createArchivePlans(dependencies: ArchivePlansDependencies): Arch
   return {
     async load(request, session) {
       const id = idOf(request);
-      const cached = known.get(id);
+      const cached = plans.get(id);
       if (cached) return cached.plan;
       const found = await flights(id, (signal) => plan(request, session.client, signal), session.signal);
-      if (found) known.set(id, { plan: found });
+      if (found) plans.set(id, { plan: found });
       return found;
     },
-    reject: (request) => void known.set(idOf(request), { plan: undefined }),
+    reject: (request) => void plans.set(idOf(request), { plan: undefined }),
   };
 }
 

@@ -11,7 +11,7 @@ import {
   storedBytes,
   type WrittenZipEntry,
 } from '@reelay/seekable-media/zip';
-import { type ArchiveContents, type EntryResult, reasonOf } from './contents.ts';
+import { type ArchiveContents, type EntryResult, reasonOf } from './entries.ts';
 import { type EntryFeed, type EntryJob, isFailed } from './entry-feed.ts';
 import type { ArchivePlan, PlannedFile } from './plan.ts';
 
@@ -91,7 +91,7 @@ function indexRecords({ text, ...entry }: ArchivePlan['index']) {
 type ChecksumOf = (file: PlannedFile) => Promise<number>;
 
 /** A run of bytes of a planned archive: the data of a file, or records. */
-type Extent = { readonly offset: number; readonly size: number } & (
+type ZipExtent = { readonly offset: number; readonly size: number } & (
   | { readonly file: PlannedFile }
   | {
       /** The files whose checksums are in the records. */
@@ -101,8 +101,12 @@ type Extent = { readonly offset: number; readonly size: number } & (
 );
 
 /** The layout of a planned archive, from its first byte to its last. */
-export function zipExtents({ files, index, size }: Pick<ArchivePlan, 'files' | 'index' | 'size'>): readonly Extent[] {
-  const extents: Extent[] = [];
+export function zipExtents({
+  files,
+  index,
+  size,
+}: Pick<ArchivePlan, 'files' | 'index' | 'size'>): readonly ZipExtent[] {
+  const extents: ZipExtent[] = [];
   const offsets = new Map<PlannedFile, number>();
   let offset = 0;
   const place = (bytes: number) => {
@@ -144,7 +148,7 @@ export function zipExtents({ files, index, size }: Pick<ArchivePlan, 'files' | '
 }
 
 /** The bytes of an extent, from its own start, that lie within a range. Undefined: none. */
-function partOf({ offset, size }: Extent, { first, last }: ByteRange): ByteRange | undefined {
+function partOf({ offset, size }: ZipExtent, { first, last }: ByteRange): ByteRange | undefined {
   const part = { first: Math.max(0, first - offset), last: Math.min(size - 1, last - offset) };
   return part.first <= part.last ? part : undefined;
 }
@@ -156,7 +160,7 @@ function blockOf({ size }: PlannedFile, at: number): number {
 }
 
 /** What is read of each file for a range of the archive: whole blocks. */
-export const zipJobs = (extents: readonly Extent[], range: ByteRange): EntryJob[] =>
+export const zipJobs = (extents: readonly ZipExtent[], range: ByteRange): EntryJob[] =>
   extents.flatMap((extent) => {
     const part = 'file' in extent && partOf(extent, range);
     if (!part) return [];
@@ -167,7 +171,7 @@ export const zipJobs = (extents: readonly Extent[], range: ByteRange): EntryJob[
   });
 
 /** The files whose checksums a range of the archive has although it does not have all of their data. */
-export function uncheckedFiles(extents: readonly Extent[], range: ByteRange): readonly PlannedFile[] {
+export function uncheckedFiles(extents: readonly ZipExtent[], range: ByteRange): readonly PlannedFile[] {
   const wanted = new Set<PlannedFile>();
   const whole = new Set<PlannedFile>();
   for (const extent of extents) {
@@ -180,7 +184,7 @@ export function uncheckedFiles(extents: readonly Extent[], range: ByteRange): re
 }
 
 export interface PlannedZipOptions {
-  readonly extents: readonly Extent[];
+  readonly extents: readonly ZipExtent[];
   readonly range: ByteRange;
   /** Of `zipJobs` for the same range. */
   readonly feed: EntryFeed;

@@ -5,7 +5,7 @@ import { describeError } from '../../../core/log/log.ts';
 import { feedItems, toFeed } from '../../../lambdas/api/feed.ts';
 import { writeM3u8 } from '../../../lambdas/api/get-feed.ts';
 import { writeRss } from '../../../lambdas/api/rss.ts';
-import { listContents } from '../../../stream-service/outputs/archive/contents.ts';
+import { listContents } from '../../../stream-service/outputs/archive/entries.ts';
 import { check, type FuzzTargets, header, LINEAR } from './target.ts';
 
 const feedEntry = (title: string) => ({ url: 'https://a.example/1', title, author: title, coverUrl: null });
