@@ -18,7 +18,6 @@ import {
   createOutputs,
   createSizeRecorder,
 } from './outputs/index.ts';
-import { createSegments } from './segments/index.ts';
 import {
   type AdmissionLimits,
   createAdmission,
@@ -27,6 +26,7 @@ import {
   type StreamObserver,
 } from './sessions/index.ts';
 import type { SourceOpeners } from './source/index.ts';
+import { createSkipSegments } from './sponsorblock.ts';
 
 /** What streams use of the opening of sources. Without `peekSource`, HEAD is answered from the state table alone; without `findFile`, lists are remuxed. */
 type UsedOpeners = Pick<SourceOpeners, 'openSource' | 'listSegments' | 'inspectWindow'> &
@@ -101,7 +101,7 @@ export async function createStreamService(options: StreamServiceOptions): Promis
   const requireFfmpeg = createRequireFfmpeg(options);
   const openSource = options.peekSource ?? options.openSource;
   const archiveJobs = createArchiveJobs(options);
-  const segments = createSegments(options);
+  const segments = createSkipSegments(options);
   const extents = createComputedExtents(options.store);
   const outputs = createOutputs({
     ...options,

@@ -7,7 +7,6 @@ import { type ByteRange, decideRange, formatContentRange } from '@reelay/seekabl
 import { parseBoxes } from '@reelay/seekable-media/isobmff';
 import type { FileSource, SegmentedSource, Source, TrackSelection } from '@reelay/source';
 import { UnsupportedRendition } from '../../core/errors/index.ts';
-import { createReadWindows, type ReadWindows } from './read-windows.ts';
 
 /** A source as an input of FFmpeg, valid until it is closed. */
 export interface FfmpegInput {
@@ -51,7 +50,7 @@ export interface FfmpegInputServer {
  */
 const DEMUXERS =
   'mov,matroska,mpegts,mp3,aac,flac,ogg,wav,w64,aiff,au,caf,ac3,eac3,mpeg,mpegvideo,avi,flv,asf,amr,h264,hevc';
-/** Windows of a file are shorter than the file: FFmpeg continues behind each (`ReadWindows`). */
+/** Windows of a file are shorter than the file: FFmpeg continues behind each (`ReadAheadSizes`). */
 const WINDOW_ARGS = ['-reconnect', '1'];
 /**
  * Pixels of a picture: 8192 × 4352, the coded size of the largest video there is. The limit on allocations passes a square
@@ -76,7 +75,7 @@ function jumpArgs({ gapSeconds = 0, hasDiscontinuity }: SegmentedSource): string
 
 interface Entry {
   readonly source: Promise<Source>;
-  readonly nextWindow: ReadWindows;
+  readonly nextBytes: ReadAheadSizes;
   readonly failed: AbortController;
   readonly responses: Set<ServerResponse>;
 }
@@ -100,7 +99,7 @@ export async function createFfmpegInputServer(): Promise<FfmpegInputServer> {
       const opened = Promise.resolve(source);
       const entry = {
         source: opened,
-        nextWindow: createReadWindows(options.expectedBytes),
+        nextBytes: createReadAheadSizes(options.expectedBytes),
         failed: new AbortController(),
         responses: new Set<ServerResponse>(),
       };
@@ -147,7 +146,7 @@ function sendFile(entry: Entry, source: FileSource, request: IncomingMessage, re
     response.writeHead(416, { 'content-range': formatContentRange(undefined, size) }).end();
   } else {
     const isWhole = decision === 'whole';
-    const slice = isWhole ? { first: 0, last: size - 1 } : within(entry.nextWindow(decision.first), decision);
+    const slice = isWhole ? { first: 0, last: size - 1 } : within(entry.nextBytes(decision.first), decision);
     const headers = { 'accept-ranges': 'bytes', 'content-length': slice.last - slice.first + 1 };
     if (isWhole) response.writeHead(200, headers);
     else response.writeHead(206, { ...headers, 'content-range': formatContentRange(slice, size) });
@@ -201,4 +200,34 @@ function send({ failed }: Pick<Entry, 'failed'>, body: Readable, target: Writabl
   if (body.errored) recordFailure(body.errored);
   body.once('error', recordFailure);
   pipeline(body, target, () => undefined);
+}
+
+/** What FFmpeg gets at a position that it has not read up to: it may look at a header there and go on elsewhere. */
+const FIRST_BYTES = 64 * 1024;
+/** After as many bytes in one go, the rest of the file follows in one response. */
+const ALL_AFTER_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Returns how many bytes to answer a request for the rest of a file with: FFmpeg asks for no less, and the buffers between it and
+ * this process would take megabytes that it never reads. It asks for more at the end of each answer, so each grows with what it
+ * has read.
+ * @param first offset of the request
+ */
+export type ReadAheadSizes = (first: number) => number;
+
+/** @param expectedBytes that are probably read from a position behind the beginning */
+export function createReadAheadSizes(expectedBytes = 0): ReadAheadSizes {
+  /** Offsets of the bytes that are read in one go. */
+  let start = 0;
+  let end = 0;
+  return (first) => {
+    if (first !== end) start = first;
+    const readBytes = first - start;
+    const expected = start > 0 ? expectedBytes : 0;
+    // What is known to be read needs no caution.
+    const bytes = readBytes === 0 ? FIRST_BYTES : Math.max(expected - readBytes, readBytes - expected, FIRST_BYTES);
+    const window = readBytes >= Math.max(ALL_AFTER_BYTES, 2 * expected) ? Number.POSITIVE_INFINITY : bytes;
+    end = first + window;
+    return window;
+  };
 }

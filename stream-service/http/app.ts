@@ -33,8 +33,8 @@ import {
   planSubtitle,
   type RepresentationHead,
 } from '../outputs/index.ts';
-import type { Segments } from '../segments/index.ts';
 import type { StreamSession, StreamSessions } from '../sessions/index.ts';
+import type { SkipSegments } from '../sponsorblock.ts';
 import { archiveProgressRoute } from './archive-progress.ts';
 import { MAX_HEADER_BYTES, respondToClientError } from './client-error.ts';
 import { createSendEvents } from './event-streams.ts';
@@ -139,7 +139,7 @@ interface StreamRoutesDependencies {
   readonly find: KeyLookup;
   readonly sessions: StreamSessions;
   readonly outputs: Outputs<OutputPlan>;
-  readonly segments: Segments;
+  readonly segments: SkipSegments;
   readonly archiveJobs: ArchiveJobs;
   readonly stalledClients: StalledClients;
   readonly log: Log;

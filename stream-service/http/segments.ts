@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Schema } from '../../core/api/index.ts';
 import { mergeVary, renderJson } from '../../core/http/index.ts';
 import type { KeyLookup } from '../../core/state/index.ts';
-import type { Segments } from '../segments/index.ts';
+import type { SkipSegments } from '../sponsorblock.ts';
 
 /**
  * GET and HEAD of the segments of an item, as JSON: it opens no source and counts as no stream.
@@ -13,7 +13,7 @@ export function segmentsRoute(
   app: FastifyInstance,
   path: string,
   find: Pick<KeyLookup, 'rendition'>,
-  segments: Pick<Segments, 'list'>,
+  segments: Pick<SkipSegments, 'list'>,
 ): void {
   app.route<{ Params: { key: string } }>({
     method: ['GET', 'HEAD'],

@@ -54,7 +54,7 @@ export function parameterInterfaces(): number {
 
 /** Parameters of streams: the identifiers that name them, and the folders that they belong to. */
 const PARAMETERS = {
-  skip: [/\bskip\b/, /^packages\/seekable-media\/src\/skipping\/|^stream-service\/segments\//],
+  skip: [/\bskip\b/, /^packages\/seekable-media\/src\/skipping\/|^stream-service\/sponsorblock/],
   chapters: [/\bchapters?\b/i, /^packages\/seekable-media\/src\/(?:chapters|timed-text)\//],
   subtitles: [
     /\bsubtitles?\b/i,

@@ -7,7 +7,7 @@ import { silentLog } from '../../../../core/log/log.ts';
 import { archiveKey } from '../../../../core/state/keys.ts';
 import type { Resource } from '../../../../core/state/resource.ts';
 import { MAX_BLOCK_BYTES } from '../../../../packages/seekable-media/src/zip/stored-blocks.ts';
-import { createSegments, type SegmentsOptions } from '../../../../stream-service/segments/segments.ts';
+import { createSkipSegments, type SkipSegmentsOptions } from '../../../../stream-service/sponsorblock.ts';
 import { probe } from '../../../support/media-tools.ts';
 import { sendRequest } from '../../../support/request.ts';
 import { expectSeekable } from '../../../support/seekable.ts';
@@ -394,8 +394,8 @@ describe('Media with skip', () => {
 async function createHosts(answer: Parameters<typeof startSegmentsService>[0]) {
   const { options: asked, paths } = await startSegmentsService(answer);
   const state = tableOf(new Map());
-  const createHost = (options: Partial<SegmentsOptions>) =>
-    createSegments({ ...asked, log: silentLog, state, ...options });
+  const createHost = (options: Partial<SkipSegmentsOptions>) =>
+    createSkipSegments({ ...asked, log: silentLog, state, ...options });
   return { paths, createHost, resource: resourceOf([trackOf('mp4')], { origin }) };
 }
 

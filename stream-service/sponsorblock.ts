@@ -11,13 +11,13 @@ import {
   type SegmentCategory,
   selectSegments,
 } from '@reelay/seekable-media/skipping';
-import type { Selection } from '../../core/api/index.ts';
-import type { Egress } from '../../core/egress/index.ts';
-import { InvalidParameter, UpstreamError } from '../../core/errors/index.ts';
-import type { Log } from '../../core/log/index.ts';
-import { parse, READ_SEGMENTS } from '../../core/parsing/index.ts';
-import { collect } from '../../core/resolve/index.ts';
-import { type Resource, type State, youtubeIdOf } from '../../core/state/index.ts';
+import type { Selection } from '../core/api/index.ts';
+import type { Egress } from '../core/egress/index.ts';
+import { InvalidParameter, UpstreamError } from '../core/errors/index.ts';
+import type { Log } from '../core/log/index.ts';
+import { parse, READ_SEGMENTS } from '../core/parsing/index.ts';
+import { collect } from '../core/resolve/index.ts';
+import { type Resource, type State, youtubeIdOf } from '../core/state/index.ts';
 
 /** What is requested of the segments of an item. Of a chapter, which has none of its own, nothing is marked. */
 type SegmentsChoice = Pick<Selection, 'skip' | 'mark' | 'clip' | 'chapter'>;
@@ -32,14 +32,14 @@ interface AppliedSegments {
 }
 
 /** What viewers have reported of videos, by a service that the operator names. */
-export interface Segments {
+export interface SkipSegments {
   /** All segments of an item; none without a service. @throws UpstreamError when it fails */
   list(resource: Resource): Promise<readonly Segment[]>;
   /** @throws InvalidParameter without a service where one is needed, UpstreamError when it fails */
   apply(resource: Resource, choice: SegmentsChoice): Promise<AppliedSegments>;
 }
 
-export interface SegmentsOptions {
+export interface SkipSegmentsOptions {
   readonly state: Pick<State, 'getAttachment' | 'putAttachment'>;
   /** Base URL of the service. Absent: none. */
   readonly sponsorblockUrl?: string;
@@ -66,7 +66,7 @@ const WHOLE: ClipTimes = { startSeconds: 0, endSeconds: Number.POSITIVE_INFINITY
  * Segments by the interface of SponsorBlock. All categories are read at once, so that a video is asked for once. Until the end
  * of the hour all hosts have the segments that the first of them has read: ranges of one file may come from several.
  */
-export function createSegments(options: SegmentsOptions): Segments {
+export function createSkipSegments(options: SkipSegmentsOptions): SkipSegments {
   const { sponsorblockUrl, request, state, log, timeoutMs = TIMEOUT_MS, now = Date.now } = options;
   const known = createCache<string, readonly Segment[] | UpstreamError>({
     maxEntries: 2000,
@@ -84,9 +84,9 @@ export function createSegments(options: SegmentsOptions): Segments {
       const { status } = response;
       if (status !== 200) discardResponse(response);
       if (status === 404) return [];
-      if (status !== 200) throw new UpstreamError(`The service of segments answered ${status}`);
+      if (status !== 200) throw new UpstreamError(`SponsorBlock returned ${status}`);
       const bytes = await collect(response, MAX_BYTES + 1);
-      if (bytes.length > MAX_BYTES) throw new UpstreamError('The answer of the service of segments is too long');
+      if (bytes.length > MAX_BYTES) throw new UpstreamError('The answer of SponsorBlock is too long');
       return await parse(READ_SEGMENTS, { bytes, videoId }, { signal });
     } finally {
       release();
@@ -99,9 +99,9 @@ export function createSegments(options: SegmentsOptions): Segments {
       // A dropped connection is no failure of the service.
       return await read(base, send, videoId, signal).catch(() => read(base, send, videoId, signal));
     } catch (cause) {
-      log.warn('Segments could not be read', { error: cause });
+      log.warn('Reading SponsorBlock segments failed', { error: cause });
       // Whatever it is, the fault is not the request's.
-      throw new UpstreamError('Segments could not be read', { cause });
+      throw new UpstreamError('Reading SponsorBlock segments failed', { cause });
     }
   };
 

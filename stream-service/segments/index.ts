@@ -1,1 +1,0 @@
-export { createSegments, type Segments } from './segments.ts';
