@@ -37,11 +37,16 @@ import type { StreamSession, StreamSessions } from '../sessions/index.ts';
 import type { SkipSegments } from '../sponsorblock.ts';
 import { archiveProgressRoute } from './archive-progress.ts';
 import { MAX_HEADER_BYTES, respondToClientError } from './client-error.ts';
-import { createSendEvents } from './event-streams.ts';
 import { createReplyProblem, nameSubject } from './problem-reply.ts';
 import { segmentsRoute } from './segments.ts';
 import type { StalledClients } from './send-body.ts';
-import { isKnown, type Named, responseHeaders, sendNotModified, sendRepresentation } from './send-representation.ts';
+import {
+  matchesIfNoneMatch,
+  type Named,
+  responseHeaders,
+  sendNotModified,
+  sendRepresentation,
+} from './send-representation.ts';
 
 export interface AppOptions extends StreamRoutesDependencies {
   /** Proxies in front whose X-Forwarded-For is trusted. */
@@ -162,7 +167,7 @@ interface Subject extends Named {
 
 /** GET and HEAD of the Stream endpoints: find the rendition, open a session and the representation, send it. */
 function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependencies): void {
-  const { corsAllowedOrigins, find, sessions, outputs, segments, stalledClients, log } = dependencies;
+  const { corsAllowedOrigins, find, sessions, outputs, segments, archiveJobs, stalledClients, log } = dependencies;
 
   /** The head of GET's response; by the plan where its sources cannot be opened or no slot is free. */
   const findHead = async (plan: OutputPlan, openSession: () => StreamSession): Promise<RepresentationHead> => {
@@ -217,22 +222,22 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
         const { plan, headersOf, openSession } = await prepare(request, reply);
         const head = await findHead(plan, openSession);
         if (head.segments) return redirectToSegments(request, reply, head.segments);
-        if (isKnown(request, head)) return sendNotModified(reply, headersOf(head));
+        if (matchesIfNoneMatch(request, head)) return sendNotModified(reply, headersOf(head));
         return reply.headers(headersOf(head)).send();
       });
 
       app.get<Route>(path, async (request, reply) => {
         const { plan, headersOf, openSession } = await prepare(request, reply);
-        if (plan.answersHead && isKnown(request, plan.head)) return sendNotModified(reply, headersOf(plan.head));
+        if (plan.answersHead && matchesIfNoneMatch(request, plan.head))
+          return sendNotModified(reply, headersOf(plan.head));
         const session = openSession();
         const representation = await outputs.open(plan, session, predictRange(request.headers.range));
         if (representation.segments) return redirectToSegments(request, reply, representation.segments);
-        if (isKnown(request, representation)) return sendNotModified(reply, headersOf(representation));
+        if (matchesIfNoneMatch(request, representation)) return sendNotModified(reply, headersOf(representation));
         return sendRepresentation(request, reply, { representation, headersOf, session, stalledClients, log });
       });
     };
 
-  const sendEvents = createSendEvents(stalledClients);
   const planMedia =
     (route: 'Media' | 'Combined') =>
     async (found: KeyedRendition, selection: Selection): Promise<OutputPlan> => {
@@ -251,7 +256,7 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
     HlsFile: route(find.rendition, (found, selection, { file }) => planHls(found, selection, file)),
     Subtitle: route(find.subtitle, (found, { textFormat }) => planSubtitle(found, textFormat)),
     Cover: route(find.rendition, (found) => planOutput(found, { route: 'Cover' })),
-    ArchiveProgress: (path) => archiveProgressRoute(app, path, { ...dependencies, sendEvents }),
+    ArchiveProgress: (path) => archiveProgressRoute(app, path, archiveJobs, stalledClients),
     SkipSegments: (path) => segmentsRoute(app, path, find, segments),
     Archive: route(find.archive, (found, { jobId, ...selection }, { ownJob }) =>
       planArchive(found, { ...selection, jobId: jobId && ownJob(jobId) }),

@@ -70,9 +70,11 @@ export function responseHeaders(
   };
 }
 
-/** Whether the client has the representation already, by its entity tag alone: no date is ever sent. */
-export const isKnown = ({ headers }: Pick<FastifyRequest, 'headers'>, { etag }: RepresentationHead): boolean =>
-  etag !== undefined && matchesEntityTag(headers['if-none-match'], etag);
+/** Whether If-None-Match has the entity tag (RFC 9110 §13.1.2). No date is ever sent. */
+export const matchesIfNoneMatch = (
+  { headers }: Pick<FastifyRequest, 'headers'>,
+  { etag }: RepresentationHead,
+): boolean => etag !== undefined && matchesEntityTag(headers['if-none-match'], etag);
 
 /** Sends 304 with those headers of the 200 that caches renew (RFC 9110 §15.4.5). */
 export function sendNotModified(reply: FastifyReply, headers: Readonly<Record<string, string>>): FastifyReply {

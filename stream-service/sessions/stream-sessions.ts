@@ -189,7 +189,7 @@ export function openChildSession({ client, signal }: Pick<StreamSession, 'client
   const closed = new AbortController();
   const close = () => {
     signal.removeEventListener('abort', close);
-    closed.abort(new Error('What it was opened for has ended'));
+    closed.abort(new Error('Parent stream has ended'));
   };
   if (signal.aborted) close();
   else signal.addEventListener('abort', close);

@@ -13,7 +13,7 @@ import type { Name } from '@reelay/source/names';
 import { InvalidParameter, NotFound, UrlExpired } from '../../core/errors/index.ts';
 import type { TrackWindow } from '../../core/state/index.ts';
 
-/** A live list as it is known: what it lists, and what it has listed shortly before. */
+/** Segments that a live list contains, plus those it contained recently. */
 type LiveList = Pick<Timeline, 'segments' | 'reloadSeconds'>;
 
 /** The live lists that this process reads parts of. */
@@ -100,8 +100,8 @@ interface LiveWindow extends TrackWindow {
 }
 
 /**
- * A window as a list: what is known of it, until that turns out to have expired. Loading it throws NotFound when its segments are no
- * longer held.
+ * Reads a window from remembered segments; reloads the list when their URLs have expired. Loading throws NotFound when the source no longer
+ * has its segments.
  */
 export function windowKind(lists: LiveLists, { list: id, ...window }: LiveWindow, kind: ListKind): ListKind {
   const { load, isRenewed } = numbered(kind);
@@ -115,7 +115,7 @@ export function windowKind(lists: LiveLists, { list: id, ...window }: LiveWindow
         // What was loaded before is the window alone: a later list has its own numbers, not those that would follow.
         list = lists.add(id, await load({ ...options, previous: undefined }, track, signal));
         segments = windowSegments(list.segments, window);
-        // Resolving has listed others, some time ago.
+        // The segments from resolving are too old: resolve again.
         if (!segments && track === options.track && isRenewed) throw new UrlExpired(true);
       }
       if (!segments) throw new NotFound('The source no longer holds these segments', { reason: 'gone' });

@@ -48,7 +48,7 @@ export const isHeldByMp4 = ({ container, video, audio }: Pick<Track, 'container'
 export const isMp4File = (track: Track): boolean =>
   !needsRemux(track) && isMp4Container(track.container) && (!isQuickTime(track.container) || isHeldByMp4(track));
 
-/** What is done with a track. Its options are those of opening it; `range` and `maxBytes` matter to nothing else. */
+/** An operation on one track. `range` and `maxBytes` apply to opening only. */
 type TrackOperation<Result> = (resource: Resource, track: Track, options?: TrackOptions) => Promise<Result>;
 
 interface TrackOptions extends Omit<OpenOptions, 'isPeek'>, FileWish {
@@ -108,8 +108,8 @@ export interface SourceOpeners {
 /** The store has so many times the bytes that segments take while streams use them. */
 const STORE_SHARE = 2.5;
 
-/** How the segments of each kind of source are known. */
-const KINDS = { direct: WEBM, hls: HLS, dash: DASH } as const;
+/** Segment lists by delivery. A direct file is divided at its Matroska cues. */
+const SEGMENT_LISTS = { direct: WEBM, hls: HLS, dash: DASH } as const;
 
 /** The request of a track, with what only this service knows of it. */
 interface TrackRequest extends TableRequest {
@@ -147,7 +147,7 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
     const found = sourceTrack(resource, track, (expired, signal) => refresh(expired, signal, opening.client));
     return {
       ...prepare({ ...found, id: idOf(resource, track) }, { ...opening, isPeek }),
-      kind: window ? windowKind(lists, { ...window, list }, KINDS[delivery]) : KINDS[delivery],
+      kind: window ? windowKind(lists, { ...window, list }, SEGMENT_LISTS[delivery]) : SEGMENT_LISTS[delivery],
       tables: isStored ? tablesOf(state, resource) : undefined,
       resource,
       stored: track,
@@ -173,7 +173,7 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
         return await open({ ...request, limits: singleAttemptLimits(request.limits) }).catch(async (error) => {
           signal.throwIfAborted();
           const bytes = await readAsBrowser(resource, stored, signal, client).catch((cause) => {
-            log?.info('Subtitles could not be read as a browser', { error: cause, before: error });
+            log?.info('Reading subtitles through yt-dlp failed, retrying directly', { error: cause, before: error });
           });
           return bytes ? memorySource(bytes) : open(request);
         });

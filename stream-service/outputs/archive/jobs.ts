@@ -67,7 +67,10 @@ export function createArchiveJobs(options: ArchiveJobsOptions): ArchiveJobs {
     }
   };
 
-  const read = async (jobId: string, last: ArchiveProgress | undefined): Promise<ArchiveProgress | undefined> => {
+  const readProgress = async (
+    jobId: string,
+    last: ArchiveProgress | undefined,
+  ): Promise<ArchiveProgress | undefined> => {
     const own = running.get(jobId)?.progress;
     if (own) return own;
     return state.getArchiveProgress(jobId).catch((error) => {
@@ -146,7 +149,7 @@ export function createArchiveJobs(options: ArchiveJobsOptions): ArchiveJobs {
       while (!signal.aborted) {
         // It listens before it reads: a change between the two is not missed.
         const changed = nextChange(jobId, signal);
-        let found = await read(jobId, last);
+        let found = await readProgress(jobId, last);
         const isGone = found === undefined && (last !== undefined || now() - since >= UNKNOWN_JOB_MS);
         if (isGone) found = { ...(last ?? NO_PROGRESS), state: 'failed', current: null };
         if (found && !isDeepStrictEqual(found, last)) {

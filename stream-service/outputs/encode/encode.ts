@@ -82,7 +82,7 @@ export async function openEncode(
     hasCover ? covers.find(resource, session) : undefined,
   ]);
   const input = { resource, track, source, ffmpeg, client: session.client };
-  return encode(format, input, { ...query, cover }, frameStreams);
+  return openConversion(format, input, { ...query, cover }, frameStreams);
 }
 
 export interface EncodeInput extends Omit<FrameInput, 'source'> {
@@ -95,7 +95,7 @@ export interface EncodeInput extends Omit<FrameInput, 'source'> {
  * read at any offset; otherwise it is one sequential stream.
  * @throws InvalidParameter when there is no such part, UnsupportedRendition when the format needs a known length
  */
-export function encode(
+export function openConversion(
   name: EncodedName,
   { source, ...input }: EncodeInput,
   selected: SelectedSound,

@@ -79,7 +79,11 @@ const encodeFrameRange = (
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> =>
   withInput({ source, expectedBytes }, encoder, (input) =>
-    cut(run(input, [...FIXED_FORMAT, ...inputArgs], encodeArgs(filters, encoding), encoder, signal), skipBytes, bytes),
+    cut(
+      runEncoder(input, [...FIXED_FORMAT, ...inputArgs], encodeArgs(filters, encoding), encoder, signal),
+      skipBytes,
+      bytes,
+    ),
   );
 
 /** Encodes a source from its beginning, or live from now, to its end. */
@@ -89,7 +93,7 @@ function encodeSequentially(
 ): AsyncGenerator<Buffer> {
   if (!layout)
     return withInput({ source }, encoder, (input) =>
-      run(input, [], encodeArgs(sequentialFilters(encoding), encoding), encoder, signal),
+      runEncoder(input, [], encodeArgs(sequentialFilters(encoding), encoding), encoder, signal),
     );
   const { frames, tagBytes } = layout;
   const all = { group: 0, firstFrame: 0, endFrame: frames, slice: [0, layoutBytes(layout) - tagBytes] } as const;
@@ -111,7 +115,7 @@ async function* withInput(
   }
 }
 
-const run = (
+const runEncoder = (
   input: FfmpegInput,
   inputArgs: readonly string[],
   outputArgs: readonly string[],

@@ -98,12 +98,12 @@ async function* readGroups(
   const pending: FrameGroupBuffer[] = [];
   let cursor = Math.max(first, layout.tagBytes);
   /** Bytes read since the last pause of the client. */
-  let taken = 0;
+  let bytesSincePause = 0;
   /** No byte has been sent: a failure can still be answered. */
   let isUnanswered = true;
   /** When the chunk that is being read was offered. */
   let offeredAt = Number.POSITIVE_INFINITY;
-  const isFast = () => taken >= slowBufferBytes && performance.now() - offeredAt <= MAX_CHUNK_MS;
+  const isFast = () => bytesSincePause >= slowBufferBytes && performance.now() - offeredAt <= MAX_CHUNK_MS;
 
   async function* encodeInSlot(from: number, to: number): AsyncGenerator<Buffer> {
     const range = nextFrameRange(layout, from, to, groupFrames);
@@ -141,8 +141,8 @@ async function* readGroups(
   /** Groups that may be encoded ahead: what is encoded grows with what has been read. */
   const mayEncode = (current: FrameGroupBuffer): number => {
     // For a slow client the next group starts only when the current one is encoded.
-    if (!isFast() || taken < fastBufferBytes * SHARE_BEFORE_NEXT) return Number(current.missingBytes === 0);
-    return taken < fastBufferBytes ? 1 : parallelism;
+    if (!isFast() || bytesSincePause < fastBufferBytes * SHARE_BEFORE_NEXT) return Number(current.missingBytes === 0);
+    return bytesSincePause < fastBufferBytes ? 1 : parallelism;
   };
 
   const encodeAhead = (current: FrameGroupBuffer) => {
@@ -162,7 +162,7 @@ async function* readGroups(
       encodeAhead(current);
       offeredAt = performance.now();
       yield head.length > 0 ? Buffer.concat([head, chunk]) : chunk;
-      taken = performance.now() - offeredAt > MAX_CHUNK_MS ? 0 : taken + chunk.length;
+      bytesSincePause = performance.now() - offeredAt > MAX_CHUNK_MS ? 0 : bytesSincePause + chunk.length;
       offeredAt = Number.POSITIVE_INFINITY;
       head = head.subarray(head.length);
     }

@@ -8,7 +8,7 @@ import { silentLog } from '../../../../../core/log/log.ts';
 import type { Resource, Track } from '../../../../../core/state/resource.ts';
 import { createFfmpegInputServer } from '../../../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
 import { createComputedExtents } from '../../../../../stream-service/outputs/computed-extents.ts';
-import { encode } from '../../../../../stream-service/outputs/encode/encode.ts';
+import { openConversion } from '../../../../../stream-service/outputs/encode/encode.ts';
 import type { EncodedName, SelectedSound } from '../../../../../stream-service/outputs/encode/encoded-formats.ts';
 import type { FrameEncoding } from '../../../../../stream-service/outputs/encode/frames/frame-layout.ts';
 import {
@@ -75,7 +75,7 @@ export async function startMp3(
     ranged: (input, layout, tag) => streams.ranged(input, { ...layout, encoding: change(layout.encoding) }, tag),
   };
   const open = async (resource: Resource, track: Track, source: Source, clip?: ClipTimes, chosen?: SelectedSound) =>
-    encode(
+    openConversion(
       options.format ?? 'mp3',
       { resource, track, source, ffmpeg, client: 'client' },
       { clip, ...chosen },
