@@ -29,8 +29,8 @@ import {
   type OutputPlan,
   type Outputs,
   planArchive,
-  planOutput,
   planSubtitle,
+  prepareOutput,
   type RepresentationHead,
 } from '../outputs/index.ts';
 import type { StreamSession, StreamSessions } from '../sessions/index.ts';
@@ -175,7 +175,7 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
     try {
       return await outputs.inspect(plan, openSession());
     } catch (error) {
-      if (plan.kind === 'window' || FINAL.some((kind) => error instanceof kind)) throw error;
+      if ((plan.kind === 'selected' && plan.window) || FINAL.some((kind) => error instanceof kind)) throw error;
       log.info('Answering HEAD without opening the source', { error });
       return plan.head;
     }
@@ -243,19 +243,19 @@ function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependenci
     async (found: KeyedRendition, selection: Selection): Promise<OutputPlan> => {
       const { skip, mark } = selection;
       // Most requests ask for nothing of them.
-      if (!skip && !mark) return planOutput(found, { route, ...selection });
+      if (!skip && !mark) return prepareOutput(found, { route, ...selection });
       const { resource, ...applied } = await segments.apply(found.resource, selection);
-      return planOutput({ ...found, resource }, { route, ...selection, ...applied });
+      return prepareOutput({ ...found, resource }, { route, ...selection, ...applied });
     };
   const planHls = (found: KeyedRendition, selection: Selection, file: string) =>
-    planOutput(found, { route: 'Hls', ...selection, file });
+    prepareOutput(found, { route: 'Hls', ...selection, file });
   const registrations: Readonly<Record<StreamOperationId, (path: string, operationId: StreamOperationId) => void>> = {
     Media: route(find.rendition, planMedia('Media')),
     Combined: route(find.rendition, planMedia('Combined')),
     HlsMaster: route(find.rendition, (found, selection) => planHls(found, selection, 'master.m3u8')),
     HlsFile: route(find.rendition, (found, selection, { file }) => planHls(found, selection, file)),
     Subtitle: route(find.subtitle, (found, { textFormat }) => planSubtitle(found, textFormat)),
-    Cover: route(find.rendition, (found) => planOutput(found, { route: 'Cover' })),
+    Cover: route(find.rendition, (found) => prepareOutput(found, { route: 'Cover' })),
     ArchiveProgress: (path) => archiveProgressRoute(app, path, archiveJobs, stalledClients),
     SkipSegments: (path) => segmentsRoute(app, path, find, segments),
     Archive: route(find.archive, (found, { jobId, ...selection }, { ownJob }) =>

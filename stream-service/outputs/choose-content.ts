@@ -8,7 +8,7 @@ import { InvalidParameter } from '../../core/errors/index.ts';
 import { findSound, listSounds, type Sound } from '../../core/resolve/index.ts';
 import { type KeyedRendition, keyedRendition, keyOf, type Resource, type Track } from '../../core/state/index.ts';
 import { isMp4File } from '../source/index.ts';
-import { mayBeFile } from './list-files.ts';
+import { type ListFiles, mayBeMp4 } from './list-files.ts';
 import { outputFormats, refusal } from './output-formats.ts';
 import type { ClipTimes } from './representation.ts';
 
@@ -60,16 +60,22 @@ export function chooseAudio(found: KeyedRendition, wanted: string, isAlone: bool
  * The audio of an HLS presentation: of every language that is accepted, and in the codec that the rendition has unless any is
  * wanted. Players refuse a variant of which they cannot decode every codec. Undefined: no other language. Further languages are
  * numbered: one keeps its place while its list fails, or takes longer.
+ * @param files what is known of lists: a language whose list makes no file is that of another file, if it has one
  */
-export function chooseAllFiles(found: KeyedRendition, isAnyCodec: boolean): KeyedRendition | undefined {
+export function chooseAllFiles(
+  found: KeyedRendition,
+  isAnyCodec: boolean,
+  files: ListFiles,
+): KeyedRendition | undefined {
   const familyOf = ({ audio }: Pick<Track, 'audio'>) => audioFamily(audio?.codec ?? 'aac');
   const own = familyOf(found.tracks.find(({ audio }) => audio) ?? { audio: null });
   const list = (isListed: (track: Track) => boolean) =>
     listSounds(found, (track) => isListed(track) && (isAnyCodec || familyOf(track) === own));
-  const heard = list(isMp4File);
-  const sounds = list((track) => isMp4File(track) || mayBeFile(track)).map(
-    (sound) => heard.find(({ language }) => language === sound.language) ?? sound,
+  const all = list(mayBeMp4());
+  const heard = list((track) =>
+    all.some((sound) => sound.track === track) ? mayBeMp4(files)(track) : isMp4File(track),
   );
+  const sounds = all.map((sound) => heard.find(({ language }) => language === sound.language) ?? sound);
   const [first] = heard;
   const [original] = sounds;
   if (!first || !original) return undefined;
@@ -122,8 +128,8 @@ function withSounds(found: KeyedRendition, sounds: readonly Sound[], version: st
 const MAX_VARIANTS = 12;
 
 /**
- * The rendition, and one of each other height that a player may change to: in the same codecs, with the same audio, and read as MP4
- * files. Its own first, then as GetResource lists them.
+ * The rendition, and one of each other height that a player may change to: in the same codecs, with the same audio, and of what may
+ * be read as MP4 files. Its own first, then as GetResource lists them.
  */
 export function variantsOf(found: KeyedRendition): readonly KeyedRendition[] {
   const kind = kindOf(found);
@@ -132,7 +138,7 @@ export function variantsOf(found: KeyedRendition): readonly KeyedRendition[] {
     const each = keyedRendition(found.resource, rendition);
     const { height } = rendition;
     if (!each || height === undefined || variants.has(height)) continue;
-    if (each.tracks.every(isMp4File) && kindOf(each) === kind) variants.set(height, each);
+    if (each.tracks.every(mayBeMp4()) && kindOf(each) === kind) variants.set(height, each);
   }
   return [...variants.values()].slice(0, MAX_VARIANTS);
 }

@@ -8,26 +8,28 @@ import { type CopyDependencies, openCopy } from './copy.ts';
 import { type EncodeDependencies, openEncode } from './encode/index.ts';
 import { type LayoutDependencies, openLayout } from './layout/index.ts';
 import { findFiles, type ListDependencies } from './list-files.ts';
+import { type LiveDependencies, openLive, readWindow } from './live.ts';
 import { type MuxDependencies, openMux } from './mux/index.ts';
 import { openPicture, type PictureDependencies } from './picture.ts';
-import { planOutput, type RenditionPlan, withoutRanges } from './plan.ts';
+import { planOutput, type RenditionPlan, type SelectedOutput, selectRecording, withoutRanges } from './plan.ts';
 import { type Opening, type Outputs, type RecordSize, type Representation, unread } from './representation.ts';
 import { openText, type TextPlan } from './text.ts';
-import { openLive, openWindow, type WindowDependencies } from './window/index.ts';
 
 const WHOLE = { first: 0 };
 
-/** What every Stream endpoint sends; `planOutput`, `planSubtitle` and `planArchive` decide it. */
-export type OutputPlan = RenditionPlan | TextPlan | PlannedArchive;
+type Plan = RenditionPlan | TextPlan | PlannedArchive;
+
+/** What every Stream endpoint sends; `prepareOutput`, `planSubtitle` and `planArchive` decide it. */
+export type OutputPlan = Plan | SelectedOutput;
 
 export interface OutputDependencies
   extends CopyDependencies,
     EncodeDependencies,
     LayoutDependencies,
     ListDependencies,
+    LiveDependencies,
     MuxDependencies,
     PictureDependencies,
-    WindowDependencies,
     Omit<ArchivesDependencies, 'outputs'> {
   readonly openSource: OpenSource;
   /** As `openSource`, without resolving again: for HEAD. @default HEAD is answered without opening a source */
@@ -41,7 +43,7 @@ const openNothing: OpenSource = () => Promise.reject(new NotFound('HEAD opens no
 export function createOutputs(dependencies: OutputDependencies): Outputs<OutputPlan> {
   const { openSource, peekSource = openNothing, observer } = dependencies;
 
-  const openKind = async (plan: OutputPlan, opening: Opening): Promise<Representation> => {
+  const openKind = async (plan: Plan, opening: Opening): Promise<Representation> => {
     if (opening.isForHead && plan.answersHead) return { ...plan.head, read: unread };
     switch (plan.kind) {
       case 'copy':
@@ -60,37 +62,40 @@ export function createOutputs(dependencies: OutputDependencies): Outputs<OutputP
         return openPicture(plan, opening, dependencies);
       case 'live':
         return openLive(plan, opening, dependencies);
-      case 'list': {
-        const files = await findFiles(plan, opening, dependencies);
-        return openKind(planOutput(plan.found, plan.query, files), opening);
-      }
-      case 'window': {
-        const opened = await openWindow(plan, opening, dependencies);
-        if ('read' in opened) return opened;
-        const { recordedAtMs } = opened.tracks[0].window ?? {};
-        return { ...(await openKind(planOutput(opened, plan.query), opening)), recordedAtMs };
-      }
       case 'archive':
         return archives.open(plan, opening);
     }
   };
 
-  const openPlan = async (plan: OutputPlan, opening: Opening): Promise<Representation> => {
+  const openPlan = async (plan: Plan, opening: Opening): Promise<Representation> => {
     if (!plan.isWithoutRanges) return openKind(plan, opening);
     return withoutRanges(await openKind(plan, { ...opening, range: WHOLE }), plan.rangedPath);
+  };
+
+  /** Opens a plan; what is only selected, once its window and its lists have been read. */
+  const openOutput = async (plan: OutputPlan, opening: Opening): Promise<Representation> => {
+    if (plan.kind !== 'selected') return openPlan(plan, opening);
+    const { found, window, lists } = plan;
+    if (window) {
+      const recording = await readWindow(found, window, opening, dependencies);
+      if ('segments' in recording) return { ...plan.head, ...recording, read: unread };
+      const opened = await openOutput(selectRecording(plan, recording), opening);
+      return { ...opened, recordedAtMs: recording.tracks[0].window?.recordedAtMs };
+    }
+    const files = lists && (await findFiles(found, lists, opening, dependencies));
+    return openPlan(planOutput(plan, files), opening);
   };
 
   const outputs: Outputs<OutputPlan> = {
     async open(plan, session, range) {
       const opening = { session, range, openSource, isForHead: false };
       const { conversion } = plan;
-      if (!conversion) return openPlan(plan, opening);
-      const opened = await openPlan(plan, opening);
-      observer?.onConversion?.(conversion);
+      const opened = await openOutput(plan, opening);
+      if (conversion && opened.segments === undefined) observer?.onConversion?.(conversion);
       return opened;
     },
     inspect: (plan, session, range = WHOLE) =>
-      openPlan(plan, { session, range, openSource: peekSource, isForHead: true }),
+      openOutput(plan, { session, range, openSource: peekSource, isForHead: true }),
   };
   const archives = createArchives({ ...dependencies, outputs });
   return outputs;

@@ -21,10 +21,13 @@ type Ask = keyof typeof ASKS;
 /** `parts` when segments are skipped, else `clip`. */
 export const partOf = ({ skipped }: Pick<ClipTimes, 'skipped'>): Ask => (skipped ? 'parts' : 'clip');
 
+/** Whether a track is an MP4 file, or counts as one until it is known whether its list makes one. */
+type IsMp4 = (track: Track) => boolean;
+
 /** An output, with what it cannot be made of. */
 export interface OutputFormat extends OutputFeatures {
   /** @default whatever a source has is sent */
-  readonly excludes?: { readonly name: string; has(found: KeyedRendition): boolean };
+  readonly excludes?: { readonly name: string; has(found: KeyedRendition, isMp4: IsMp4): boolean };
 }
 
 /** The codec decides what a copy can be made of. */
@@ -33,8 +36,8 @@ const exclusionOf = (format: OutputFormat | AudioCopy): OutputFormat['excludes']
     ? {
         name: `audio other than ${format.codecName}`,
         // The header of an MP4 file tells an unknown codec. Without one, most audio is AAC.
-        has: ({ tracks: [track] }) =>
-          track.audio?.codec === undefined ? format.codec !== 'aac' && !isMp4File(track) : !hasCodec(track, format),
+        has: ({ tracks: [track] }, isMp4) =>
+          track.audio?.codec === undefined ? format.codec !== 'aac' && !isMp4(track) : !hasCodec(track, format),
       }
     : format.excludes;
 
@@ -58,7 +61,7 @@ export const outputFormats = {
     holds: ['languages', 'tags'],
     cuts: 'none',
     // Only the first two tracks must be MP4: other languages are optional.
-    excludes: { name: 'files other than MP4', has: ({ tracks }) => !tracks.slice(0, 2).every(isMp4File) },
+    excludes: { name: 'files other than MP4', has: ({ tracks }, isMp4) => !tracks.slice(0, 2).every(isMp4) },
   },
   liveHls: {
     name: 'An HLS playlist of a live stream',
@@ -79,14 +82,13 @@ export const remuxContainer = ({ video, audio }: Pick<Track, 'video' | 'audio'>)
 const isLiveList = (track: Track): boolean =>
   !capabilitiesOf(track).isFile && !capabilitiesOf(track).isListedByResolving;
 
-const isFile = (track: Track): boolean => !needsRemux(track);
-
-function can(format: OutputFormat, ask: Ask, found: KeyedRendition): boolean {
+function isPossible(format: OutputFormat, ask: Ask, found: KeyedRendition, isMp4: IsMp4): boolean {
   const { holds, cuts } = format;
   const { resource, tracks } = found;
-  if (ask === 'source') return !exclusionOf(format)?.has(found);
+  if (ask === 'source') return !exclusionOf(format)?.has(found, isMp4);
   if (ask === 'clip' || ask === 'parts') {
-    const isCut = cuts !== 'none' && tracks.every(cuts === 'packets' ? isMp4File : isFile);
+    const isCuttable = (track: Track) => isMp4(track) || (cuts === 'frames' && !needsRemux(track));
+    const isCut = cuts !== 'none' && tracks.every(isCuttable);
     return isCut && !resource.isLive && (ask === 'clip' || holds.includes(ask));
   }
   return holds.includes(ask) && !(ask === 'text' && resource.isLive);
@@ -96,11 +98,18 @@ function can(format: OutputFormat, ask: Ask, found: KeyedRendition): boolean {
  * Checks that a combination exists. @param asks those that are not false
  * @throws InvalidParameter or UnsupportedRendition, which says what the format lacks, and which other one has it
  */
-export function requireWritable(format: OutputFormat, found: KeyedRendition, asks: readonly (Ask | false)[]): void {
+export function requireWritable(
+  format: OutputFormat,
+  found: KeyedRendition,
+  asks: readonly (Ask | false)[],
+  isMp4: IsMp4 = isMp4File,
+): void {
+  const can = (each: OutputFormat, ask: Ask, of = found) => isPossible(each, ask, of, isMp4);
+
   const asked = asks.filter((ask) => ask !== false);
-  const lacking = asked.find((ask) => !can(format, ask, found));
+  const lacking = asked.find((ask) => !can(format, ask));
   if (lacking === undefined) return;
-  const other = Object.values<OutputFormat>(outputFormats).find((each) => asked.every((ask) => can(each, ask, found)));
+  const other = Object.values<OutputFormat>(outputFormats).find((each) => asked.every((ask) => can(each, ask)));
   const isPart = lacking === 'clip' || lacking === 'parts';
   const recording = { ...found, resource: { ...found.resource, isLive: false } };
   const isOfLive = found.resource.isLive && (isPart || can(format, lacking, recording));

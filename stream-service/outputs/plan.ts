@@ -1,5 +1,6 @@
-import { type FileType, isQuickTime } from '@reelay/seekable-media/codecs';
-import { type Selection, streamPath, type WindowSelection } from '../../core/api/index.ts';
+import { type FileType, fileType, isQuickTime } from '@reelay/seekable-media/codecs';
+import { isWhole } from '@reelay/seekable-media/skipping';
+import { streamPath, type WindowSelection } from '../../core/api/index.ts';
 import { type AudioCopy, type ConversionName, conversions } from '../../core/conversions/index.ts';
 import { capabilitiesOf, type KeyedRendition, type Track } from '../../core/state/index.ts';
 import { isHeldByMp4, isMp4File, needsRemux } from '../source/index.ts';
@@ -7,8 +8,16 @@ import { chooseAllFiles, chooseAudio, selectChapter, variantsOf } from './choose
 import { type CopyPlan, planCopy } from './copy.ts';
 import { type EncodedName, type EncodePlan, isEncoded, planEncode } from './encode/index.ts';
 import type { PlannedExtras } from './extras.ts';
-import { isLadder, type LayoutPlan, planFile, planPresentation } from './layout/index.ts';
-import { audioOfList, hasLists, type ListFiles, type ListPlan, unknownLists, withFiles } from './list-files.ts';
+import {
+  isLadder,
+  type LayoutPlan,
+  nameClip,
+  type PresentedHeight,
+  planFile,
+  planPresentation,
+} from './layout/index.ts';
+import { audioOfList, type ListFiles, mayBeFile, mayBeMp4, type WantedLists, withFiles } from './list-files.ts';
+import { type LivePlan, planLive, requireLive } from './live.ts';
 import { type MuxPlan, planMux } from './mux/index.ts';
 import {
   hasCodec,
@@ -19,20 +28,26 @@ import {
   requireWritable,
 } from './output-formats.ts';
 import { type PicturePlan, planPicture } from './picture.ts';
-import type { RenditionQuery, RepresentationHead } from './representation.ts';
+import type { PlannedOutput, RenditionQuery, RepresentationHead } from './representation.ts';
 import { selectSubtitle } from './text.ts';
-import { type LivePlan, planLive, planWindow, requireLive, type WindowPlan } from './window/index.ts';
 
 /** Plan by kind. Each kind has a file, or a folder with `plan.ts` and `open.ts`. */
-export type RenditionPlan =
-  | CopyPlan
-  | LivePlan
-  | WindowPlan
-  | ListPlan
-  | LayoutPlan
-  | EncodePlan
-  | MuxPlan
-  | PicturePlan;
+export type RenditionPlan = CopyPlan | LivePlan | LayoutPlan | EncodePlan | MuxPlan | PicturePlan;
+
+/** What is requested of a rendition. What is sent is planned once its window and its lists have been read, if there are any. */
+export interface SelectedOutput extends PlannedOutput {
+  readonly kind: 'selected';
+  /** With the tracks that are sent; of an HLS presentation, as it was found. */
+  readonly found: KeyedRendition;
+  /** With the clip of a chapter. */
+  readonly query: RenditionQuery;
+  /** A part of what the source of a live stream holds: by its numbers it is sent, by times its numbers are looked up first. */
+  readonly window?: WindowSelection | undefined;
+  readonly lists: WantedLists | undefined;
+}
+
+/** What decides about a file. */
+type Selected = Pick<SelectedOutput, 'found' | 'query' | 'conversion'>;
 
 /** What was found: two tracks, segments, an MP4 file, or a file of another container. */
 type Shape = 'pair' | 'segments' | 'mp4' | 'file';
@@ -42,9 +57,11 @@ type Decision = (found: KeyedRendition, written: Written) => RenditionPlan;
 interface Written extends RenditionQuery {
   readonly outputFormat: OutputFormat;
   readonly extras: PlannedExtras;
+  /** The rendition with its lists as lists, which are read from their beginning. */
+  readonly source: KeyedRendition;
 }
 
-/** What is sent, by what is asked (rows) and what was found (columns). For a conversion that is the audio track alone. */
+/** Rows: requested output. Columns: shape of the source. Conversions see only the audio track. */
 const DECISIONS = {
   encoded: { pair: encode, segments: encode, mp4: encode, file: encode },
   copied: { pair: remuxAudio, segments: remuxAudio, mp4: copyAudio, file: copyAudio },
@@ -54,156 +71,189 @@ const DECISIONS = {
 } satisfies Readonly<Record<string, Readonly<Record<Shape, Decision>>>>;
 
 /**
- * Decides what is sent for a rendition: every key works on every endpoint.
- * @throws InvalidParameter when it cannot be clipped, or has no such chapter, subtitles or audio; UnsupportedRendition; NotFound
- * for a file that no presentation has
- * @param files what is known of lists of segments
+ * Plans what is sent of a rendition. Where a window or lists have to be read first, tracks, part and format are selected, and
+ * `planOutput` follows. Every key works on every endpoint.
+ * @throws InvalidParameter, UnsupportedRendition or NotFound for what does not exist, whatever the lists are; what `planOutput` throws
  */
-export function planOutput(found: KeyedRendition, query: RenditionQuery, files: ListFiles = new Map()): RenditionPlan {
+export function prepareOutput(found: KeyedRendition, query: RenditionQuery): RenditionPlan | SelectedOutput {
+  const isHls = query.route === 'Hls';
   if (query.route === 'Cover') return planPicture(found);
-  if (!hasLists(found, isPart(found, query))) return planMedia(found, query);
-  const plan = planMedia(withFiles(found, files), query);
-  // For all else, lists are read from their beginning.
-  if (plan.kind !== 'copy' && plan.kind !== 'layout' && !isOfList(plan)) return planMedia(found, query);
-  const [own, further] = tracksOf(plan);
-  const tracks = [...own, ...further];
-  if (unknownLists(tracks).length === 0) return plan;
-  const { conversion, partTitle, version, isWithoutRanges, rangedPath, head } = plan;
-  const planned = { conversion, partTitle, version, isWithoutRanges, rangedPath, answersHead: false };
-  return {
-    kind: 'list',
-    found,
+  if (isHls && found.resource.isLive) {
+    requireWritable(outputFormats.liveHls, found, ['source', query.audio !== undefined && 'languages']);
+    return planLive(found, query.file ?? '');
+  }
+  const selected = (isHls ? selectPresentation : selectFile)(found, query);
+  return selected.window || selected.lists ? selected : planOutput(selected);
+}
+
+function selectPresentation(found: KeyedRendition, query: RenditionQuery): SelectedOutput {
+  const heights = chooseHeights(found, query);
+  const { head, found: own, playlist } = planPresentation(heights, query, mayBeMp4());
+  const tracksOf = (streams: readonly { readonly found: KeyedRendition }[]) =>
+    streams.map((stream) => stream.found.tracks[0]);
+  const tracks = tracksOf(playlist?.streams ?? [{ found: own }]);
+  const [, ...sounds] = heights[0]?.found.tracks ?? [];
+  // Where the list of the first language makes no file, the next one that does is the first.
+  const isFirstSound = tracks.length === 1 && tracks[0] === sounds[0];
+  const lists = {
+    own: isFirstSound ? [sounds] : tracks.map((track) => [track]),
+    further: tracksOf(playlist?.rungs ?? []),
+    isNeeded: true,
+  };
+  const hasLists = [...tracks, ...lists.further].some(mayBeFile);
+  return { kind: 'selected', found, query, lists: hasLists ? lists : undefined, head, answersHead: false };
+}
+
+function selectFile(found: KeyedRendition, { audio, window, chapter, ...asked }: RenditionQuery): SelectedOutput {
+  const { format, fromKeyframeSeconds, subtitles, skip, mark } = asked;
+  const alone = format ? outputFormats[format] : found.tracks[0].video ? undefined : outputFormats.audio;
+  if (audio !== undefined && isEvery(audio) && alone) requireWritable(alone, found, ['languages']);
+  const chosen = audio === undefined ? found : chooseAudio(found, audio, alone !== undefined);
+  if (window) requireLive(chosen);
+  const part = chapter === undefined ? undefined : selectChapter(found.resource, chapter);
+  const isFromKeyframe = fromKeyframeSeconds !== undefined;
+  const query = {
+    ...asked,
+    ...(part && { clip: { ...asked.clip, ...part.clip }, listPlace: part.listPlace }),
+    ...(isFromKeyframe && { clip: { startSeconds: fromKeyframeSeconds, endSeconds: Number.POSITIVE_INFINITY } }),
+  };
+  const sound = format && chosen.tracks.find((track) => track.audio);
+  const isWithoutRanges = asked.route === 'Combined';
+  const hasRangesElsewhere = isWithoutRanges && !isFromKeyframe;
+  const selected = {
+    found: sound ? { ...chosen, tracks: [sound] as const } : chosen,
     query,
-    lists: unknownLists(own),
-    further: unknownLists(further),
-    files,
-    // Whether nothing is sent of lists that make no files.
-    isNeeded: !attempt(() => planMedia(found, query)),
-    ...planned,
-    // The length of a conversion is that of its duration.
-    head: { ...head, size: conversion && head.size, acceptRanges: isWithoutRanges ? 'none' : undefined },
+    conversion: sound && format,
+    isWithoutRanges,
+  };
+  // A window is sent as a recording, whose length is not known yet.
+  const recording = { ...selected.found, resource: { ...chosen.resource, isLive: false } };
+  const checked = window ? { ...selected, found: recording, query: { ...query, clip: undefined } } : selected;
+  const candidates = candidatesOf(checked);
+  requireFormat(checked, (track) => isMp4File(track) || candidates.includes(track));
+  return {
+    kind: 'selected',
+    ...selected,
+    window,
+    lists: listsOf(selected),
+    partTitle: part?.title,
+    version: chosen.version,
+    rangedPath: hasRangesElsewhere ? streamPath('Media', found.key, { subtitles, audio, skip, mark }) : undefined,
+    head: headOf(checked),
+    answersHead: false,
   };
 }
 
-/** Undefined: it cannot be planned. */
-function attempt<Plan>(plan: () => Plan): Plan | undefined {
-  try {
-    return plan();
-  } catch {
-    return undefined;
-  }
+/** A selected window, once it is known as a recording. */
+export const selectRecording = (selected: SelectedOutput, found: KeyedRendition): SelectedOutput => ({
+  ...selected,
+  found,
+  window: undefined,
+  lists: listsOf({ ...selected, found }),
+});
+
+/** The lists that may be read as MP4 files, and files of Matroska where they are not sent as they are. */
+function candidatesOf({ found: { resource, tracks }, query: { clip } }: Selected): readonly Track[] {
+  const isMade = tracks.length > 1 || clip !== undefined;
+  return resource.isLive ? [] : tracks.filter((track) => mayBeFile(track) && (isMade || !capabilitiesOf(track).isFile));
 }
 
-/** Files are encoded as they are. */
-const isOfList = (plan: RenditionPlan): plan is EncodePlan =>
-  plan.kind === 'encode' && !capabilitiesOf(plan.found.tracks[0]).isFile;
-
-/** Whether something is made of a file, or of two, instead of sending it as it is. */
-const isPart = ({ tracks }: KeyedRendition, query: RenditionQuery): boolean =>
-  tracks.length > 1 ||
-  query.route === 'Hls' ||
-  [query.clip, query.chapter, query.fromKeyframeSeconds].some((part) => part !== undefined);
-
-/** The tracks that a plan reads, and those of further heights. All files of a presentation have one clock. */
-const tracksOf = (plan: CopyPlan | LayoutPlan | EncodePlan): readonly [readonly Track[], readonly Track[]] => {
-  const listed = plan.kind === 'layout' && plan.of === 'presentation' ? plan.playlist : undefined;
-  const tracks = (streams: readonly { readonly found: KeyedRendition }[]) =>
-    streams.flatMap(({ found }) => found.tracks);
-  return listed ? [tracks(listed.streams), tracks(listed.rungs)] : [plan.found.tracks, []];
-};
-
-function planMedia(found: KeyedRendition, query: RenditionQuery): RenditionPlan {
-  if (query.route === 'Hls') return planHls(found, query);
-  const { audio, ...rest } = query;
-  if (audio === undefined) return planStream(found, rest);
-  const format = rest.route === 'Media' ? rest.format : undefined;
-  const alone = format ? outputFormats[format] : found.tracks[0].video ? undefined : outputFormats.audio;
-  if (alone && isEvery(audio)) requireWritable(alone, found, ['languages']);
-  const chosen = chooseAudio(found, audio, alone !== undefined);
-  const plan = planStream(chosen, rest);
-  return { ...plan, rangedPath: plan.rangedPath && mediaPath(found, query), version: chosen.version };
+/** Those candidates of which it has to be known whether they are files, because another output follows from it. */
+function listsOf(selected: Selected): WantedLists | undefined {
+  const { found, query, conversion } = selected;
+  const [track] = found.tracks;
+  const candidates = candidatesOf(selected);
+  const isWanted = !conversion
+    ? found.tracks.every((each) => isMp4File(each) || candidates.includes(each))
+    : isEncoded(conversion)
+      ? !capabilitiesOf(track).isFile
+      : // Other copies of the audio of a list are made from its beginning.
+        query.clip || track.window || (conversion === 'm4a' && hasCodec(track, { codec: 'aac' }));
+  const lists = { own: candidates.map((each) => [each]), further: [], isNeeded: query.clip !== undefined };
+  return isWanted && candidates.length > 0 ? lists : undefined;
 }
 
-/** A file of the presentation, or what lists those of every height. */
-function planHls(found: KeyedRendition, { file = '', ...selection }: RenditionQuery): RenditionPlan {
-  const { audio } = selection;
-  if (found.resource.isLive) {
-    requireWritable(outputFormats.liveHls, found, ['source', audio !== undefined && 'languages']);
-    return planLive(found, file);
-  }
-  if (!isLadder(file)) return planPresentation([{ found: chooseHls(found, audio) }], file, selection);
+/** What is known of a file before its lists are. */
+function headOf({ found, query, conversion, isWithoutRanges }: Selected & Pick<PlannedOutput, 'isWithoutRanges'>) {
+  const [{ video }] = found.tracks;
+  const { clip } = query;
+  const acceptRanges = isWithoutRanges ? ('none' as const) : undefined;
+  // The length of what is encoded is that of its duration.
+  if (conversion && isEncoded(conversion)) return { ...planEncode(found, conversion, query).head, acceptRanges };
+  const type = conversion ? conversions[conversion] : fileType(video ? 'mp4' : 'm4a', video !== null);
+  return {
+    mimeType: type.mimeType,
+    fileExtension: type.fileExtension,
+    size: undefined,
+    acceptRanges,
+    clip: clip && !isWhole(clip) ? nameClip(clip, found.resource.durationSeconds) : undefined,
+  };
+}
+
+/**
+ * Decides what is sent.
+ * @param files what is known of the lists
+ * @throws InvalidParameter or UnsupportedRendition when lists make no files and nothing else can be sent; NotFound for a file that
+ *   no presentation has
+ */
+export function planOutput(selected: SelectedOutput, files: ListFiles = new Map()): RenditionPlan {
+  const { found: source, query, conversion, partTitle, version, isWithoutRanges } = selected;
+  if (query.route === 'Hls') return planPresentation(chooseHeights(source, query, files), query, mayBeMp4(files));
+  const found = withFiles(source, files);
+  const { row, shape, ...written } = requireFormat({ found, query, conversion }, isMp4File);
+  const plan: RenditionPlan = DECISIONS[row][shape](found, { ...query, ...written, source });
+  // Of one file, Media sends what the source has.
+  const isAsIs = plan.kind === 'copy' || (row === 'media' && shape === 'mp4');
+  const rangedPath = isAsIs ? undefined : selected.rangedPath;
+  const head = isWithoutRanges ? withoutRanges(plan.head) : plan.head;
+  return { ...plan, conversion, partTitle, version, isWithoutRanges, rangedPath, head };
+}
+
+/** The rendition, and for what lists them all, those of other heights that have the language, too. */
+function chooseHeights(found: KeyedRendition, query: RenditionQuery, files?: ListFiles): readonly PresentedHeight[] {
+  const { file = '', audio } = query;
+  if (!isLadder(file)) return [{ found: choosePresented(found, audio, files) }];
   const heights = variantsOf(found).flatMap((each) => {
     const folder = each === found ? undefined : `../${each.key}/`;
-    return attempt(() => ({ found: chooseHls(each, audio), folder })) ?? [];
+    try {
+      return [{ found: choosePresented(each, audio, files), folder }];
+    } catch {
+      return [];
+    }
   });
-  return planPresentation(heights.length > 0 ? heights : [{ found: chooseHls(found, audio) }], file, selection);
+  return heights.length > 0 ? heights : [{ found: choosePresented(found, audio, files) }];
 }
 
 /** Every language of a pair, unless one is chosen, or not all of them can be presented. */
-function chooseHls(found: KeyedRendition, audio: string | undefined): KeyedRendition {
+function choosePresented(found: KeyedRendition, audio: string | undefined, files: ListFiles = new Map()) {
   const isAll = audio === undefined ? found.tracks.length > 1 : isEvery(audio);
-  const all = isAll ? chooseAllFiles(found, audio !== undefined) : undefined;
+  const all = isAll ? chooseAllFiles(found, audio !== undefined, files) : undefined;
   const chosen = all ?? (isAll || audio === undefined ? found : chooseAudio(found, audio, false));
-  requireWritable(outputFormats.hls, chosen, ['source', 'languages']);
-  return chosen;
+  requireWritable(outputFormats.hls, chosen, ['source', 'languages'], mayBeMp4(files));
+  return withFiles(chosen, files);
 }
 
 const isEvery = (audio: string): boolean => audio.toLowerCase() === 'all';
 
-function planStream(found: KeyedRendition, query: RenditionQuery): RenditionPlan {
-  if (query.route === 'Combined') {
-    const { fromKeyframeSeconds } = query;
-    if (fromKeyframeSeconds !== undefined) {
-      const clip = { startSeconds: fromKeyframeSeconds, endSeconds: Number.POSITIVE_INFINITY };
-      const plan = decide(found, { ...query, clip });
-      return { ...plan, isWithoutRanges: true, head: withoutRanges(plan.head) };
-    }
-    const plan = decide(found, query);
-    // Of one file, Media sends what the source has.
-    const isAsIs = plan.kind === 'copy' || (rowOf(query) === 'media' && shapeOf(found) === 'mp4');
-    const rangedPath = isAsIs ? undefined : mediaPath(found, query);
-    return { ...plan, isWithoutRanges: true, rangedPath, head: withoutRanges(plan.head) };
-  }
-  if (query.window) return planPart(found, query, query.window);
-  if (query.chapter !== undefined) {
-    const { title, clip, listPlace } = selectChapter(found.resource, query.chapter);
-    const part = { clip: { ...query.clip, ...clip }, listPlace, chapter: undefined };
-    return { ...planMedia(found, { ...query, ...part }), partTitle: title };
-  }
-  const audio = found.tracks.find((track) => track.audio);
-  const { format } = query;
-  if (!format || !audio) return decide(found, query);
-  return { ...decide({ ...found, tracks: [audio] }, query, format), conversion: format };
-}
-
-function planPart(
-  found: KeyedRendition,
-  { window: _, ...query }: RenditionQuery,
-  window: WindowSelection,
-): RenditionPlan {
-  requireLive(found);
-  const { clip: _clip, ...rest } = query;
-  const recording = { ...found, resource: { ...found.resource, isLive: false } };
-  return planWindow({ found, window, query }, planOutput(recording, rest).head);
-}
-
-/** @throws InvalidParameter or UnsupportedRendition for what the output lacks */
-function decide(found: KeyedRendition, query: RenditionQuery, format?: ConversionName): RenditionPlan {
-  const { clip, subtitles, hasMarks } = query;
-  const outputFormat = format ? outputFormats[format] : outputFormatOf(found, query.route);
-  const row = !format ? rowOf(query) : isEncoded(format) ? 'encoded' : 'copied';
-  requireWritable(outputFormat, found, [
+/**
+ * What writes a file, and from what.
+ * @param isMp4 whether a track is an MP4 file, or may be one
+ * @throws InvalidParameter or UnsupportedRendition for what the output lacks
+ */
+function requireFormat({ found, query, conversion }: Selected, isMp4: (track: Track) => boolean) {
+  const { clip, subtitles, hasMarks, route } = query;
+  const shape = shapeOf(found, isMp4);
+  const outputFormat = conversion ? outputFormats[conversion] : outputFormatOf(found.tracks, shape, route);
+  const asks = [
     found.resource.isLive && 'live',
     'source',
     subtitles !== undefined && 'text',
     clip !== undefined && partOf(clip),
     hasMarks === true && 'tags',
-  ]);
-  return DECISIONS[row][shapeOf(found)](found, {
-    ...query,
-    outputFormat,
-    extras: planExtras(found, query, outputFormat),
-  });
+  ] as const;
+  requireWritable(outputFormat, found, asks, isMp4);
+  const row: keyof typeof DECISIONS = !conversion ? rowOf(query) : isEncoded(conversion) ? 'encoded' : 'copied';
+  return { row, shape, outputFormat, extras: planExtras(found, query, outputFormat) };
 }
 
 /** The row of what keeps its format. */
@@ -222,19 +272,17 @@ function planExtras(
 }
 
 /** What writes a rendition without another format. */
-function outputFormatOf(found: KeyedRendition, route: RenditionQuery['route']): OutputFormat {
-  const shape = shapeOf(found);
-  const [track] = found.tracks;
+function outputFormatOf([track]: KeyedRendition['tracks'], shape: Shape, route: RenditionQuery['route']): OutputFormat {
   // A file whose codecs MP4 cannot hold is sent as it is.
   if (shape === 'file' && !(route === 'Combined' && isHeldByMp4(track))) return outputFormats.copy;
   if (shape === 'segments' && remuxContainer(track) === 'webm') return outputFormats.webm;
   return track.video ? outputFormats.mp4 : outputFormats.audio;
 }
 
-function shapeOf({ tracks: [track, second] }: KeyedRendition): Shape {
+function shapeOf({ tracks: [track, second] }: KeyedRendition, isMp4: (track: Track) => boolean): Shape {
   if (second) return 'pair';
-  if (needsRemux(track)) return 'segments';
-  return isMp4File(track) ? 'mp4' : 'file';
+  if (isMp4(track)) return 'mp4';
+  return needsRemux(track) ? 'segments' : 'file';
 }
 
 /** The same head where ranges are ignored. @param rangedPath where they are not */
@@ -245,10 +293,7 @@ export const withoutRanges = <Head extends RepresentationHead>(head: Head, range
   contentLocation: head.acceptRanges === 'bytes' ? rangedPath : undefined,
 });
 
-const mediaPath = ({ key }: KeyedRendition, { subtitles, audio, skip, mark }: Selection): string =>
-  streamPath('Media', key, { subtitles, audio, skip, mark });
-
-/** The header of a list is written here, and so has room for extras. */
+/** The header of a segment list is generated, so extras fit. */
 function copy(found: KeyedRendition, { extras }: Pick<Written, 'extras'>, type?: FileType) {
   const isExtended = found.tracks[0].file && Object.keys(extras).length > 0;
   return isExtended ? planFile(found, extras, { of: 'list' }) : planCopy(found, type);
@@ -259,10 +304,9 @@ function remux(found: KeyedRendition, { extras }: Written) {
 }
 
 /** With length and ranges where both are MP4 files. */
-function layOutPair(found: KeyedRendition, { extras }: Written) {
-  const instead = planMux(found, extras);
+function layOutPair(found: KeyedRendition, { extras, source }: Written) {
   const isLaidOut = !found.resource.isLive && found.tracks.every(isMp4File);
-  return isLaidOut ? planFile(found, extras, { of: 'pair', instead }) : instead;
+  return isLaidOut ? planFile(found, extras, { of: 'pair', instead: planMux(found, extras) }) : planMux(source, extras);
 }
 
 function extend(found: KeyedRendition, { extras }: Written) {
@@ -290,22 +334,23 @@ function encode(found: KeyedRendition, query: Written) {
 }
 
 /** The audio of a file, with length and ranges. */
-function copyAudio(found: KeyedRendition, { format, clip, outputFormat, extras }: Written) {
+function copyAudio(found: KeyedRendition, { format, clip, outputFormat, extras, source }: Written) {
   const [track] = found.tracks;
   const audioAs = outputFormat as AudioCopy;
   const type = conversions[format as ConversionName];
   const isKnown = hasCodec(track, audioAs);
-  // By its extension: an MP4 file without video may have further tracks.
+  // Also checks the extension: an MP4 file without video may contain further tracks.
   const isCopy = track.video === null && isKnown && audioAs.extensions.test(track.container);
   if (isCopy && !clip && (track.file || !extras.hasTags)) return copy(found, { extras }, type);
   // Every segment would be read before the first byte is sent. A window is short.
   const isWholeList = track.file && !track.window && !clip;
   const alone = isWholeList && isKnown && audioAs.container === 'm4a' && audioOfList(track);
   if (alone) return copy({ ...found, tracks: [alone] }, { extras }, type);
+  if (isWholeList) return remuxAudio(source, { extras });
   const instead = remuxAudio(found, { extras });
   if (!track.file && audioAs.scanned?.test(track.container))
     return planFile(found, extras, { of: 'scan', audioAs, instead });
-  if (!isMp4File(track) || isWholeList) return instead;
+  if (!isMp4File(track)) return instead;
   return planFile(found, extras, { of: 'part', audioAs, times: clip, instead: clip ? undefined : instead });
 }
 

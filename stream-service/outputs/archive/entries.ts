@@ -13,7 +13,7 @@ import {
 } from '../../../core/state/index.ts';
 import type { StreamSession } from '../../sessions/index.ts';
 import type { SkipSegments } from '../../sponsorblock.ts';
-import { planOutput, type RenditionPlan } from '../plan.ts';
+import { prepareOutput, type RenditionPlan, type SelectedOutput } from '../plan.ts';
 
 /** The path of an entry within the archive, or the reason why it is missing. */
 export type EntryResult = { readonly number: number } & ({ readonly path: string } | { readonly reason: string });
@@ -114,7 +114,7 @@ export interface ChosenEntry {
   readonly author: string | null;
   /** The upload date where it is known, else a fixed date. */
   readonly modifiedAt: Date;
-  readonly plan: RenditionPlan;
+  readonly plan: RenditionPlan | SelectedOutput;
 }
 
 const RESOLVE_TIMEOUT_MS = 25_000;
@@ -170,7 +170,7 @@ export async function chooseRendition(
   const listPlace = placeInList(list, number);
   const query = { ...selection, ...applied, route: 'Media', format, bitrateKbps, listPlace, chapter } as const;
   const modifiedAt = details?.uploadDate ? new Date(details.uploadDate) : UNKNOWN_DATE;
-  const plan = planOutput({ ...found, resource: marked }, query);
+  const plan = prepareOutput({ ...found, resource: marked }, query);
   return { title: plan.partTitle ?? title, author, modifiedAt, plan };
 }
 

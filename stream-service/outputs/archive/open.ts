@@ -4,11 +4,11 @@ import { firstBytes } from '@reelay/source';
 import { NotDeliverable, NotFound, UnsupportedRendition, UpstreamError } from '../../../core/errors/index.ts';
 import type { Log } from '../../../core/log/index.ts';
 import { openChildSession, type StreamSession } from '../../sessions/index.ts';
-import type { RenditionPlan } from '../plan.ts';
 import { type Opening, type Outputs, type Representation, type RepresentationHead, unread } from '../representation.ts';
 import {
   type ArchiveRequest,
   type ChooseEntryDependencies,
+  type ChosenEntry,
   chooseRendition,
   readStored,
   resolveEntry,
@@ -27,7 +27,7 @@ import { type ArchivePlan, archiveHead, createArchivePlans, type PlannedArchive,
 import { plannedZip, readChecksums, uncheckedFiles, zipArchive, zipExtents, zipJobs } from './zip-archive.ts';
 
 export interface ArchivesDependencies extends ChooseEntryDependencies, Pick<EntryFeedOptions, 'wait'> {
-  readonly outputs: Outputs<RenditionPlan>;
+  readonly outputs: Outputs<ChosenEntry['plan']>;
   readonly log: Log;
   readonly archiveJobs: Pick<ArchiveJobs, 'start'>;
 }

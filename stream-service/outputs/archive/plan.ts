@@ -4,11 +4,11 @@ import { type Name, nameOf } from '@reelay/source/names';
 import type { Selection } from '../../../core/api/index.ts';
 import type { ArchivedList } from '../../../core/state/index.ts';
 import { openChildSession, type StreamSession } from '../../sessions/index.ts';
-import type { RenditionPlan } from '../plan.ts';
 import type { Outputs, PlannedOutput, RepresentationHead } from '../representation.ts';
 import {
   type ArchiveRequest,
   type ChooseEntryDependencies,
+  type ChosenEntry,
   chooseRendition,
   type EntryReader,
   type EntryResult,
@@ -94,7 +94,7 @@ const MAX_CHECKSUMS = 256;
 type Missing = Extract<EntryResult, { reason: string }>;
 
 export interface ArchivePlansDependencies extends ChooseEntryDependencies {
-  readonly outputs: Pick<Outputs<RenditionPlan>, 'inspect'>;
+  readonly outputs: Pick<Outputs<ChosenEntry['plan']>, 'inspect'>;
 }
 
 export function createArchivePlans(dependencies: ArchivePlansDependencies): ArchivePlans {
@@ -184,7 +184,7 @@ const idOf = ({ contents: { list }, selection }: ArchiveRequest): Name =>
 
 /** Describes a file from the state table. A length that is unknown there is read from the open source. */
 async function describeExactly(
-  plan: RenditionPlan,
+  plan: ChosenEntry['plan'],
   reader: EntryReader,
   outputs: ArchivePlansDependencies['outputs'],
 ): Promise<RepresentationHead> {

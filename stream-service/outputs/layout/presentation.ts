@@ -14,9 +14,9 @@ import pLimit from 'p-limit';
 import { type Selection, writeSelection } from '../../../core/api/index.ts';
 import { recordingText } from '../../../core/conversions/index.ts';
 import { NotFound, UnsupportedRendition } from '../../../core/errors/index.ts';
-import type { KeyedRendition } from '../../../core/state/index.ts';
-import { isMp4File, versionOf } from '../../source/index.ts';
-import { inMemory, type Opening, type Representation } from '../representation.ts';
+import type { KeyedRendition, Track } from '../../../core/state/index.ts';
+import { versionOf } from '../../source/index.ts';
+import { inMemory, type Opening, type RenditionQuery, type Representation } from '../representation.ts';
 import type { LayoutCaches } from './layout-caches.ts';
 import { type PlannedLayout, UNKNOWN } from './plan.ts';
 import type { KnownLayout, LayoutRequest } from './read-layout.ts';
@@ -82,16 +82,19 @@ const MEDIA_TYPE = { mimeType: 'video/mp4', fileExtension: '.mp4', isInline: tru
  * A file of the HLS presentation (RFC 8216) of a pair or of a single MP4 file: playlists, and an MP4 for each track, to which they refer by
  * byte range. No media is converted.
  * @param heights the rendition, and for what lists them all, those of other heights
+ * @param isMp4 whether a track is an MP4 file, or may be one: it has a file of the presentation
  * @throws NotFound for another name
  */
 export function planPresentation(
   heights: readonly PresentedHeight[],
-  file: string,
-  selection: Selection,
+  { file = '', ...selection }: RenditionQuery,
+  isMp4: (track: Track) => boolean,
 ): PresentationPlan {
   const name = file.toLowerCase();
   // Where that of the key makes no file, another height is first.
-  const [[first, ...others] = [], ...rungs] = heights.map(streamsOf).filter((streams) => streams.length > 0);
+  const [[first, ...others] = [], ...rungs] = heights
+    .map((height) => streamsOf(height, isMp4))
+    .filter((streams) => streams.length > 0);
   const isChapters = name === CHAPTERS_NAME && first && recordingText(first.found.resource).chapters !== undefined;
   const isList = name === MASTER_NAME || isLadder(name);
   const named = [first, ...others, first?.ownSound].find(
@@ -116,12 +119,15 @@ export function planPresentation(
 }
 
 /** The streams of a rendition that are files of MP4, the first one of which has the video, if there is one. */
-function streamsOf({ found, folder = '' }: PresentedHeight): readonly PlannedStream[] {
+function streamsOf(
+  { found, folder = '' }: PresentedHeight,
+  isMp4: (track: Track) => boolean,
+): readonly PlannedStream[] {
   const { key, resource, rendition, tracks, sounds = [] } = found;
   const [first] = tracks;
-  if (!isMp4File(first)) return [];
+  if (!isMp4(first)) return [];
   return tracks.flatMap((track, index) => {
-    if (!isMp4File(track)) return [];
+    if (!isMp4(track)) return [];
     const isVideo = index === 0 && first.video !== null;
     const only = tracks.length === 1 ? undefined : isVideo ? 'vide' : 'soun';
     const name = isVideo ? (only || !first.audio ? 'video' : 'both') : index > 1 ? `audio-${index}` : 'audio';

@@ -1,9 +1,17 @@
+import type { TrackFile } from '@reelay/source/track';
 import { describe, expect, it } from 'vitest';
+import type { WindowSelection } from '../../../core/api/index.ts';
 import type { KeyedRendition } from '../../../core/state/keys.ts';
 import type { Rendition, Resource, Track } from '../../../core/state/resource.ts';
 import type { PresentationPlan } from '../../../stream-service/outputs/layout/presentation.ts';
-import type { ListFiles } from '../../../stream-service/outputs/list-files.ts';
-import { planOutput, type RenditionPlan } from '../../../stream-service/outputs/plan.ts';
+import { type ListFiles, mapTracks } from '../../../stream-service/outputs/list-files.ts';
+import {
+  planOutput,
+  prepareOutput,
+  type RenditionPlan,
+  type SelectedOutput,
+  selectRecording,
+} from '../../../stream-service/outputs/plan.ts';
 import type { RenditionQuery } from '../../../stream-service/outputs/representation.ts';
 import { planSubtitle } from '../../../stream-service/outputs/text.ts';
 import { audioTrack, renditionOf, resourceOf, trackOf, videoTrack } from '../fixture.ts';
@@ -22,7 +30,22 @@ function found(tracks: readonly [Track, ...Track[]], traits: Partial<Resource> =
   return { key: 'key', resource, rendition: renditionOf(ids), tracks };
 }
 
+/** What is found of a request, and what turns out about its lists. */
+interface Found extends KeyedRendition {
+  /** @default they make no files */
+  readonly files?: ListFiles;
+  readonly window?: WindowSelection;
+}
+
+const WINDOW = { kind: 'segments', first: 1, last: 9 } as const;
+
+const filesOf = ({ resource: { tracks } }: KeyedRendition, file?: TrackFile) =>
+  new Map(tracks.map(({ formatId }) => [formatId, file] as const));
+const asFiles = (of: Found): Found => ({ ...of, files: filesOf(of, { isAudioSized: true }) });
+
+const LIVE = { isLive: true, durationSeconds: undefined };
 const webm = { container: 'webm', video: { codec: 'vp9' }, audio: { codec: 'opus' } };
+/** A pair of fragmented files is a pair as any other: only its headers, which are read later, tell them apart. */
 const SHAPES = {
   'MP4 of known size': found([trackOf('file', { sizeBytes: 1000, sizeIsExact: true })]),
   'MP4 of unknown size': found([trackOf('file')]),
@@ -34,13 +57,21 @@ const SHAPES = {
   TS: found([trackOf('file', { container: 'ts' })]),
   HLS: found([trackOf('file', { delivery: 'hls' })]),
   'DASH of VP8': found([trackOf('file', { delivery: 'dash', ...webm, video: { codec: 'vp8' } })]),
-  'a live HLS': found([trackOf('file', { delivery: 'hls' })], { isLive: true, durationSeconds: undefined }),
+  'a live HLS': found([trackOf('file', { delivery: 'hls' })], LIVE),
   'silent MP4': found([videoTrack()]),
   'a pair of MP4': found([videoTrack({ sizeBytes: 900 }), audioTrack({ sizeBytes: 100 })]),
   'a pair of WebM': found([videoTrack(webm), audioTrack(webm)]),
   'a pair of HLS': found([videoTrack({ delivery: 'hls' }), audioTrack({ delivery: 'hls' })]),
   'a live pair': found([videoTrack({ delivery: 'hls' }), audioTrack({ delivery: 'hls' })], { isLive: true }),
-} as const;
+  'HLS that is a file': asFiles(found([trackOf('file', { delivery: 'hls' })])),
+  'DASH that is a file': asFiles(found([trackOf('file', { delivery: 'dash' })])),
+  'HLS of audio that is a file': asFiles(found([audioTrack({ delivery: 'hls' })])),
+  'a pair of HLS that are files': asFiles(found([videoTrack({ delivery: 'hls' }), audioTrack({ delivery: 'hls' })])),
+  'WebM with cues': asFiles(found([trackOf('file', webm)])),
+  'a pair of WebM with cues': asFiles(found([videoTrack(webm), audioTrack(webm)])),
+  'a window of a live HLS': { ...found([trackOf('file', { delivery: 'hls' })], LIVE), window: WINDOW },
+  'such a window that is a file': asFiles({ ...found([trackOf('file', { delivery: 'hls' })], LIVE), window: WINDOW }),
+} as const satisfies Readonly<Record<string, Found>>;
 
 const CLIP = { startSeconds: 1, endSeconds: 3 };
 const QUERIES = {
@@ -49,6 +80,7 @@ const QUERIES = {
   clip: { route: 'Media', clip: CLIP },
   text: { route: 'Media', subtitles: 'en' },
   mp3: { route: 'Media', format: 'mp3' },
+  'mp3, clip': { route: 'Media', format: 'mp3', clip: CLIP },
   wav: { route: 'Media', format: 'wav' },
   m4a: { route: 'Media', format: 'm4a' },
   'm4a, clip': { route: 'Media', format: 'm4a', clip: CLIP },
@@ -61,23 +93,31 @@ const QUERIES = {
 } as const satisfies Readonly<Record<string, RenditionQuery>>;
 /** `layout/mux`: muxed where the files have no layout. 400: InvalidParameter, 415: UnsupportedRendition. */
 const TABLE = `
-                    | media      | tags       | clip   | text         | mp3    | wav    | m4a          | m4a, clip | opus  | combined   | combined, text | combined, start | hls    | cover
-MP4 of known size   | copy       | copy       | layout | layout/remux | encode | encode | layout/remux | layout    | 415   | copy       | layout/remux   | layout          | layout | picture
-MP4 of unknown size | copy       | copy       | layout | layout/remux | encode | encode | layout/remux | layout    | 415   | copy       | layout/remux   | layout          | layout | picture
-M4A                 | copy       | copy       | layout | 415          | encode | encode | copy         | layout    | 415   | copy       | 415            | layout          | layout | picture
-WebM                | copy       | copy       | 400    | 415          | encode | encode | 415          | 415       | remux | remux      | remux          | 400             | 415    | picture
-WebM of VP8         | copy       | copy       | 400    | 415          | encode | encode | 415          | 415       | remux | copy       | 415            | 400             | 415    | picture
-Opus                | copy       | copy       | 400    | 415          | encode | encode | 415          | 415       | copy  | remux      | 415            | 400             | 415    | picture
-MP3                 | copy       | copy       | 400    | 415          | encode | encode | 415          | 415       | 415   | remux      | 415            | 400             | 415    | picture
-TS                  | copy       | copy       | 400    | 415          | encode | encode | remux        | 400       | 415   | remux      | remux          | 400             | 415    | picture
-HLS                 | remux      | remux      | 400    | remux        | encode | encode | remux        | 400       | 415   | remux      | remux          | 400             | 415    | picture
-DASH of VP8         | remux      | remux      | 400    | 415          | encode | encode | 415          | 415       | remux | remux      | 415            | 400             | 415    | picture
-a live HLS          | remux      | remux      | 400    | 415          | encode | 400    | 400          | 400       | 400   | remux      | 415            | 400             | live   | picture
-silent MP4          | copy       | copy       | layout | layout/remux | copy   | copy   | copy         | layout    | copy  | copy       | layout/remux   | layout          | layout | picture
-a pair of MP4       | layout/mux | layout/mux | layout | layout/mux   | encode | encode | copy         | layout    | 415   | layout/mux | layout/mux     | layout          | layout | picture
-a pair of WebM      | mux        | mux        | 400    | mux          | encode | encode | 415          | 415       | remux | mux        | mux            | 400             | 415    | picture
-a pair of HLS       | mux        | mux        | 400    | mux          | encode | encode | remux        | 400       | 415   | mux        | mux            | 400             | 415    | picture
-a live pair         | mux        | mux        | 400    | 415          | encode | 400    | 400          | 400       | 400   | mux        | 415            | 400             | live   | picture
+                             | media      | tags       | clip   | text         | mp3    | mp3, clip | wav    | m4a          | m4a, clip | opus  | combined   | combined, text | combined, start | hls    | cover
+MP4 of known size            | copy       | copy       | layout | layout/remux | encode | encode    | encode | layout/remux | layout    | 415   | copy       | layout/remux   | layout          | layout | picture
+MP4 of unknown size          | copy       | copy       | layout | layout/remux | encode | encode    | encode | layout/remux | layout    | 415   | copy       | layout/remux   | layout          | layout | picture
+M4A                          | copy       | copy       | layout | 415          | encode | encode    | encode | copy         | layout    | 415   | copy       | 415            | layout          | layout | picture
+WebM                         | copy       | copy       | 400    | 415          | encode | encode    | encode | 415          | 415       | remux | remux      | remux          | 400             | 415    | picture
+WebM of VP8                  | copy       | copy       | 400    | 415          | encode | encode    | encode | 415          | 415       | remux | copy       | 415            | 400             | 415    | picture
+Opus                         | copy       | copy       | 400    | 415          | encode | encode    | encode | 415          | 415       | copy  | remux      | 415            | 400             | 415    | picture
+MP3                          | copy       | copy       | 400    | 415          | encode | encode    | encode | 415          | 415       | 415   | remux      | 415            | 400             | 415    | picture
+TS                           | copy       | copy       | 400    | 415          | encode | encode    | encode | remux        | 400       | 415   | remux      | remux          | 400             | 415    | picture
+HLS                          | remux      | remux      | 400    | remux        | encode | 400       | encode | remux        | 400       | 415   | remux      | remux          | 400             | 415    | picture
+DASH of VP8                  | remux      | remux      | 400    | 415          | encode | 400       | encode | 415          | 415       | remux | remux      | 415            | 400             | 415    | picture
+a live HLS                   | remux      | remux      | 400    | 415          | encode | 400       | 400    | 400          | 400       | 400   | remux      | 415            | 400             | live   | picture
+silent MP4                   | copy       | copy       | layout | layout/remux | copy   | layout    | copy   | copy         | layout    | copy  | copy       | layout/remux   | layout          | layout | picture
+a pair of MP4                | layout/mux | layout/mux | layout | layout/mux   | encode | encode    | encode | copy         | layout    | 415   | layout/mux | layout/mux     | layout          | layout | picture
+a pair of WebM               | mux        | mux        | 400    | mux          | encode | encode    | encode | 415          | 415       | remux | mux        | mux            | 400             | 415    | picture
+a pair of HLS                | mux        | mux        | 400    | mux          | encode | 400       | encode | remux        | 400       | 415   | mux        | mux            | 400             | 415    | picture
+a live pair                  | mux        | mux        | 400    | 415          | encode | 400       | 400    | 400          | 400       | 400   | mux        | 415            | 400             | live   | picture
+HLS that is a file           | copy       | layout     | layout | layout       | encode | encode    | encode | copy         | layout    | 415   | copy       | layout         | layout          | layout | picture
+DASH that is a file          | copy       | layout     | layout | layout       | encode | encode    | encode | copy         | layout    | 415   | copy       | layout         | layout          | layout | picture
+HLS of audio that is a file  | copy       | layout     | layout | 415          | encode | encode    | encode | copy         | layout    | 415   | copy       | 415            | layout          | layout | picture
+a pair of HLS that are files | layout/mux | layout/mux | layout | layout/mux   | encode | encode    | encode | copy         | layout    | 415   | layout/mux | layout/mux     | layout          | layout | picture
+WebM with cues               | copy       | copy       | layout | 415          | encode | encode    | encode | 415          | 415       | remux | remux      | remux          | layout          | layout | picture
+a pair of WebM with cues     | layout/mux | layout/mux | layout | layout/mux   | encode | encode    | encode | 415          | 415       | remux | layout/mux | layout/mux     | layout          | layout | picture
+a window of a live HLS       | remux      | remux      | 400    | remux        | encode | 400       | 415    | remux        | 400       | 415   | remux      | remux          | 400             | live   | picture
+such a window that is a file | copy       | layout     | layout | layout       | encode | encode    | 415    | layout/remux | layout    | 415   | copy       | layout         | layout          | live   | picture
 `;
 
 const cellsOf = (table: string): readonly (readonly string[])[] =>
@@ -87,9 +127,24 @@ const cellsOf = (table: string): readonly (readonly string[])[] =>
     .map((line) => line.split('|').map((cell) => cell.trim()));
 const [[, ...queries] = [], ...rows] = cellsOf(TABLE);
 
-/** Every list of segments is known to make no file. */
-const noFiles = ({ resource: { tracks } }: KeyedRendition) =>
-  new Map(tracks.map(({ formatId }) => [formatId, null] as const));
+/** The part of a live stream that a request is for, once it has been read. */
+function recordingOf(selected: SelectedOutput): SelectedOutput {
+  const { resource } = selected.found;
+  const window = { resource, first: 1, last: 9, recordedAtMs: undefined };
+  return selectRecording(selected, {
+    ...selected.found,
+    resource: { ...resource, isLive: false, durationSeconds: 60 },
+    tracks: mapTracks(selected.found, (track) => ({ ...track, window, durationSeconds: 60 })),
+  });
+}
+
+/** @param files what turns out about lists that have to be read first. By default they make none. */
+function planOf({ files, window, ...of }: Found, query: RenditionQuery, known = files ?? filesOf(of)): RenditionPlan {
+  const prepared = prepareOutput(of, { ...query, window });
+  if (prepared.kind !== 'selected') return prepared;
+  const selected = prepared.window ? recordingOf(prepared) : prepared;
+  return planOutput(selected, selected.lists && known);
+}
 
 const STATUSES: Readonly<Record<string, string>> = { InvalidParameter: '400', UnsupportedRendition: '415' };
 
@@ -107,18 +162,18 @@ function refusalOf(plan: () => unknown): string {
 const kindOf = ({ kind, found: { tracks } }: RenditionPlan): string =>
   kind === 'mux' && tracks.length === 1 ? 'remux' : kind;
 
-function decide(of: KeyedRendition, query: RenditionQuery, files: ListFiles = noFiles(of)): string {
+function decide(of: Found, query: RenditionQuery): string {
   try {
-    const plan = planOutput(of, query, files);
+    const plan = planOf(of, query);
     return 'instead' in plan && plan.instead ? `${plan.kind}/${kindOf(plan.instead)}` : kindOf(plan);
   } catch (error) {
     return STATUSES[(error as Error).name] ?? String(error);
   }
 }
 
-const shapeOf = (name: string): KeyedRendition => SHAPES[name as keyof typeof SHAPES];
+const shapeOf = (name: string): Found => SHAPES[name as keyof typeof SHAPES];
 
-describe('planOutput', () => {
+describe('an output', () => {
   it('has a decision for every shape and query', () => {
     expect(rows.map(([name]) => name)).toEqual(Object.keys(SHAPES));
     expect(queries).toEqual(Object.keys(QUERIES));
@@ -156,7 +211,7 @@ describe('planOutput', () => {
     ['M4A', { ...QUERIES.media, audio: 'all' }, '400 Audio cannot hold a choice of languages. Use MP4.'],
     ['MP4 of known size', { ...QUERIES.mp3, audio: 'all' }, '400 MP3 cannot hold a choice of languages. Use MP4.'],
   ])('says what does not exist of %s, and what does: %j', (name, query, refusal) => {
-    expect(refusalOf(() => planOutput(shapeOf(name), query, noFiles(shapeOf(name))))).toBe(refusal);
+    expect(refusalOf(() => planOf(shapeOf(name), query))).toBe(refusal);
   });
 
   it.each<[string, RenditionQuery, object]>([
@@ -177,7 +232,7 @@ describe('planOutput', () => {
     ['a pair of MP4', QUERIES['combined, start'], { size: undefined, acceptRanges: 'none' }],
     ['a pair of MP4', QUERIES.hls, { mimeType: 'application/vnd.apple.mpegurl', isInline: true }],
   ])('knows of %s before it is opened (%j)', (name, query, head) => {
-    expect(planOutput(shapeOf(name), query, noFiles(shapeOf(name))).head).toMatchObject(head);
+    expect(planOf(shapeOf(name), query).head).toMatchObject(head);
   });
 
   it.each<[string, RenditionQuery, boolean]>([
@@ -187,28 +242,37 @@ describe('planOutput', () => {
     ['MP4 of known size', QUERIES.media, false],
     ['HLS', QUERIES.mp3, false],
   ])('says whether HEAD of %s needs its sources (%j)', (name, query, answersHead) => {
-    expect(planOutput(shapeOf(name), query, noFiles(shapeOf(name))).answersHead).toBe(answersHead);
+    expect(planOf(shapeOf(name), query).answersHead).toBe(answersHead);
   });
 
   it.each<[string, RenditionQuery, string]>([
-    ['HLS', QUERIES.media, 'copy'],
-    ['HLS', QUERIES.clip, 'layout'],
-    ['HLS', QUERIES.hls, 'layout'],
-    ['a pair of HLS', QUERIES.media, 'layout/mux'],
-    ['a pair of WebM', QUERIES.media, 'layout/mux'],
-    ['a pair of WebM', QUERIES.hls, 'layout'],
-    ['WebM', QUERIES.clip, 'layout'],
-    ['WebM', QUERIES['combined, start'], 'layout'],
-    ['HLS', QUERIES.mp3, 'encode'],
-    ['HLS', { ...QUERIES.wav, clip: CLIP }, 'encode'],
-  ])('decides what is sent of %s (%j) once its files are known', (name, query, decision) => {
-    const files = new Map(shapeOf(name).tracks.map(({ formatId }) => [formatId, {}]));
-    expect(decide(shapeOf(name), query, new Map())).toBe('list');
-    expect(decide(shapeOf(name), query, files)).toBe(decision);
+    ['HLS', QUERIES.media, 'file'],
+    ['HLS', QUERIES.clip, 'file, or nothing'],
+    ['HLS', QUERIES.m4a, 'file'],
+    ['HLS', QUERIES.hls, 'file, or nothing'],
+    ['a pair of HLS', QUERIES.media, 'video audio'],
+    ['a pair of HLS', { ...QUERIES.hls, file: 'audio.m3u8' }, 'audio, or nothing'],
+    ['a pair of WebM', QUERIES.media, 'video audio'],
+    ['WebM', QUERIES.media, 'nothing'],
+    ['WebM', QUERIES.clip, 'file, or nothing'],
+    ['WebM', QUERIES['mp3, clip'], 'nothing'],
+  ])('says which lists of %s have to be read first (%j): %s', (name, query, expected) => {
+    const prepared = prepareOutput(shapeOf(name), query);
+    const { own, isNeeded } = (prepared.kind === 'selected' && prepared.lists) || { own: [] };
+    const ids = own.map(([track]) => track?.formatId).join(' ') || 'nothing';
+    expect(isNeeded ? `${ids}, or nothing` : ids).toBe(expected);
   });
 
-  it('encodes files of WebM as they are', () => {
-    expect(decide(shapeOf('WebM'), { ...QUERIES.mp3, clip: CLIP }, new Map())).toBe('encode');
+  it.each<[string, RenditionQuery, string]>([
+    ['HLS', { ...QUERIES.media, subtitles: 'fr' }, '400 No subtitles'],
+    ['HLS', { ...QUERIES.media, audio: 'fr' }, '400 No audio in fr'],
+    ['HLS', { ...QUERIES.media, chapter: 1 }, '400 The item has no chapters.'],
+    ['HLS', { ...QUERIES.mp3, clip: { startSeconds: 99, endSeconds: 100 } }, '400 Nothing of the media'],
+    ['a pair of HLS', { ...QUERIES.hls, file: 'audio-2.m3u8' }, 'NotFound No such file'],
+    ['a live HLS', { ...QUERIES.wav, window: WINDOW }, '415 WAV cannot be made of a source without'],
+    ['MP4 of known size', { ...QUERIES.media, window: WINDOW }, '400 start before now'],
+  ])('refuses before anything is read what %s does not have: %j', (name, query, refusal) => {
+    expect(refusalOf(() => prepareOutput(shapeOf(name), query))).toMatch(refusal);
   });
 
   it.each<[string, Partial<Track>, string]>([
@@ -226,10 +290,8 @@ describe('planOutput', () => {
   });
 
   it('names where the bytes of Combined have ranges, unless they are a file as it is', () => {
-    expect(planOutput(shapeOf('a pair of MP4'), QUERIES['combined, text']).rangedPath).toMatch(
-      'Media/key?subtitles=en',
-    );
-    expect(planOutput(shapeOf('MP4 of known size'), QUERIES.combined).rangedPath).toBeUndefined();
+    expect(planOf(shapeOf('a pair of MP4'), QUERIES['combined, text']).rangedPath).toMatch('Media/key?subtitles=en');
+    expect(planOf(shapeOf('MP4 of known size'), QUERIES.combined).rangedPath).toBeUndefined();
   });
 
   it.each([
@@ -246,7 +308,7 @@ describe('planOutput', () => {
     ],
     ['another file of the presentation', { route: 'Hls', file: 'other' }, 'No such file'],
   ] as const)('refuses %s', (_, query, message) => {
-    expect(() => planOutput(shapeOf('MP4 of known size'), query)).toThrow(message);
+    expect(() => planOf(shapeOf('MP4 of known size'), query)).toThrow(message);
   });
 });
 
@@ -311,7 +373,7 @@ a live pair             | mux video en            | mux video de        | 400   
 `;
 const [[, ...choices] = [], ...spoken] = cellsOf(AUDIO_TABLE);
 
-describe('planOutput with another language', () => {
+describe('an output with another language', () => {
   it('has a decision for every item and choice', () => {
     expect(spoken.map(([name]) => name)).toEqual(Object.keys(SPOKEN));
     expect(choices).toEqual(Object.keys(CHOICES));
@@ -322,7 +384,7 @@ describe('planOutput with another language', () => {
     const decided = Object.values(CHOICES).map((query) => {
       const decision = decide(of, query);
       if (/^4/.test(decision)) return decision;
-      const plan = planOutput(of, query, noFiles(of)) as Pick<PresentationPlan, 'found' | 'playlist'>;
+      const plan = planOf(of, query) as Pick<PresentationPlan, 'found' | 'playlist'>;
       const tracks = (plan.playlist?.streams ?? [plan]).flatMap((each) => each.found.tracks);
       return [decision, ...tracks.map(({ formatId }) => formatId)].join(' ');
     });
@@ -331,11 +393,11 @@ describe('planOutput with another language', () => {
 
   it('has other ids, and so other ETags, for other audio alone', () => {
     const ids = ['en', 'original', 'de', 'all'].map((audio) => {
-      const plan = planOutput(SPOKEN['a pair in two languages'], { route: 'Media', audio });
+      const plan = planOf(SPOKEN['a pair in two languages'], { route: 'Media', audio });
       return 'id' in plan ? plan.id : '';
     });
     expect([ids[0], new Set(ids).size]).toEqual([ids[1], 3]);
-    const { rangedPath, version } = planOutput(SPOKEN['a pair'], { route: 'Combined', audio: 'DE' });
+    const { rangedPath, version } = planOf(SPOKEN['a pair'], { route: 'Combined', audio: 'DE' });
     expect([rangedPath, version]).toEqual(['/api/Stream/Media/key?audio=DE', 'German']);
   });
 
@@ -343,8 +405,8 @@ describe('planOutput with another language', () => {
     const lists = ['en', 'de', 'fr'].map((language): Dub => ({ language, track: { delivery: 'hls' } }));
     const of = findIn(itemOf(lists, videoTrack({ delivery: 'hls' })), 0);
     const known = new Map(of.resource.tracks.map(({ formatId }) => [formatId, {}] as const));
-    const plan = (file: string, files: ListFiles) => planOutput(of, { route: 'Hls', file }, files) as PresentationPlan;
-    const failing = new Map([...known, ['de', null] as const]);
+    const plan = (file: string, files: ListFiles) => planOf(of, { route: 'Hls', file }, files) as PresentationPlan;
+    const failing = new Map([...known, ['de', undefined] as const]);
     const paths = [known, failing].map((files) =>
       plan('master.m3u8', files).playlist?.streams.map(
         ({ path, found: { tracks } }) => `${path} ${tracks[0].formatId}`,
@@ -356,7 +418,7 @@ describe('planOutput with another language', () => {
     ]);
     expect(plan('video.mp4', failing).id).toBe(plan('video.mp4', known).id);
     expect(() => plan('audio-2.m3u8', failing)).toThrow('No such file');
-    const others = new Map([...known, ['en', null] as const]);
+    const others = new Map([...known, ['en', undefined] as const]);
     const listed = plan('master.m3u8', others).playlist?.streams ?? [];
     expect(listed.map(({ path, found: { tracks } }) => `${path} ${tracks[0].formatId}`)).toEqual([
       'video video',
@@ -367,7 +429,7 @@ describe('planOutput with another language', () => {
 
   it('has sixteen languages at most', () => {
     const many = [...'abcdefghijklmnopqrst'].map((letter): Dub => ({ language: `q${letter}` }));
-    const { found: sent } = planOutput(findIn(itemOf(many), 0), { route: 'Media', audio: 'all' }) as {
+    const { found: sent } = planOf(findIn(itemOf(many), 0), { route: 'Media', audio: 'all' }) as {
       readonly found: KeyedRendition;
     };
     expect(sent.tracks.map(({ formatId }) => formatId)).toEqual([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findConversionName } from '../../../../core/conversions/index.ts';
 import { findByKey } from '../../../../core/state/keys.ts';
-import { planOutput } from '../../../../stream-service/outputs/plan.ts';
+import { prepareOutput } from '../../../../stream-service/outputs/plan.ts';
 import { check, type ResolvedList } from './generated-lists.ts';
 
 const renditionsOf = ({ offer }: ResolvedList) =>
@@ -15,11 +15,11 @@ describe('for any list of formats', () => {
         if (!keyed) return expect.fail(`No rendition has the key ${key}`);
         expect(keyed.tracks).toHaveLength(urlType === 'Combined' ? 2 : 1);
         const format = findConversionName(convertTo ?? undefined);
-        const { head } = planOutput(keyed, { route: 'Media', format });
+        const { head } = prepareOutput(keyed, { route: 'Media', format });
         const expected = convertTo ? { mimeType } : { mimeType, fileExtension };
         const isWebm = keyed.tracks.some(({ delivery }) => delivery !== 'direct') && urlType === 'Media';
         if (!isWebm) expect(head).toMatchObject(expected);
-        expect(planOutput(keyed, { route: 'Combined' }).head.acceptRanges).toBe('none');
+        expect(prepareOutput(keyed, { route: 'Combined' }).head.acceptRanges).toBe('none');
       }
     }));
 

@@ -8,7 +8,7 @@ import {
   openLayout,
 } from '../../../../stream-service/outputs/layout/open.ts';
 import type { KnownLayout } from '../../../../stream-service/outputs/layout/read-layout.ts';
-import { planOutput } from '../../../../stream-service/outputs/plan.ts';
+import { prepareOutput } from '../../../../stream-service/outputs/plan.ts';
 import type { Opening } from '../../../../stream-service/outputs/representation.ts';
 import { itemOf } from '../languages/fixture.ts';
 
@@ -21,7 +21,10 @@ it.each([
   const [rendition] = resource.renditions;
   const [video, english] = resource.tracks;
   if (!rendition || !video || !english) throw new UnsupportedMp4('No pair');
-  const plan = planOutput({ key: 'key', resource, rendition, tracks: [video, english] }, { route: 'Media', ...query });
+  const plan = prepareOutput(
+    { key: 'key', resource, rendition, tracks: [video, english] },
+    { route: 'Media', ...query },
+  );
   const builder = new LayoutBuilder();
   builder.addOwn(Buffer.alloc(100));
   const known: KnownLayout = {

@@ -1,10 +1,105 @@
-import type { MediaSection, Segment, Timeline } from '@reelay/seekable-media/timeline';
+/** What is sent of a live stream: a part of what its source holds, as a recording, and an HLS presentation that rolls. */
+
+import {
+  type MediaSection,
+  type Segment,
+  selectWindow,
+  type Timeline,
+  type WindowPlace,
+  type WindowTimes,
+} from '@reelay/seekable-media/timeline';
 import { digestOf } from '@reelay/seekable-media/values';
-import { NotFound } from '../../../core/errors/index.ts';
-import type { KeyedRendition, Track } from '../../../core/state/index.ts';
-import { openTrack } from '../../source/index.ts';
-import { inMemory, type Opening, type PlannedOutput, type Representation } from '../representation.ts';
-import type { WindowDependencies } from './open.ts';
+import { MAX_WINDOW_SEGMENTS, type WindowSelection } from '../../core/api/index.ts';
+import { tagText } from '../../core/conversions/index.ts';
+import { InvalidParameter, NotFound } from '../../core/errors/index.ts';
+import { capabilitiesOf, type KeyedRendition, type Track } from '../../core/state/index.ts';
+import { openTrack, type SourceOpeners, type WindowFacts } from '../source/index.ts';
+import { mapTracks } from './list-files.ts';
+import {
+  inMemory,
+  type Opening,
+  type PlannedOutput,
+  type Representation,
+  type RepresentationHead,
+} from './representation.ts';
+
+export type LiveDependencies = Pick<SourceOpeners, 'inspectWindow' | 'listSegments'>;
+
+/** @throws InvalidParameter for what has no windows */
+export function requireLive({ resource, tracks }: KeyedRendition): void {
+  if (!resource.isLive || tracks.some((track) => capabilitiesOf(track).isFile))
+    throw new InvalidParameter('start before now or at a time of day, and segments, apply to live HLS and DASH only.');
+}
+
+/**
+ * Looks up which segments a window by times has, or what is known of a window by numbers.
+ * @returns the numbers of a window by times, to redirect to; a window by numbers as a recording
+ * @throws InvalidParameter, NotFound when the source does not hold it
+ */
+export async function readWindow(
+  found: KeyedRendition,
+  window: WindowSelection,
+  { session }: Opening,
+  { listSegments, inspectWindow }: LiveDependencies,
+): Promise<Required<Pick<RepresentationHead, 'segments'>> | KeyedRendition> {
+  const { resource, tracks } = found;
+  const options = { signal: session.signal, client: session.client };
+  if (window.kind === 'segments') {
+    const place = { first: window.first, last: window.last };
+    const windowed = tracks.map((track) => ({ ...track, window: { resource, ...place } }));
+    const facts = await Promise.all(windowed.map((track) => inspectWindow(resource, track, options)));
+    return toRecording(found, place, facts);
+  }
+  const lists = await Promise.all(tracks.map((track) => listSegments(resource, track, options)));
+  const place = findPlace(
+    lists.map(({ segments }) => segments),
+    window,
+  );
+  if (place.last - place.first >= MAX_WINDOW_SEGMENTS)
+    throw new InvalidParameter(`A window has at most ${MAX_WINDOW_SEGMENTS} segments.`);
+  return { segments: `${place.first}-${place.last}` };
+}
+
+/** The segments that all lists hold of a window, by the first of them. */
+function findPlace([list = [], ...others]: readonly (readonly Segment[])[], window: WindowTimes): WindowPlace {
+  const newest = Math.min(...[list, ...others].map((each) => each.at(-1)?.sequence ?? 0));
+  const held = list.filter(({ sequence }) => sequence <= newest);
+  const selected = selectWindow(held, window);
+  if (selected === 'untimed')
+    throw new InvalidParameter('The live stream states no times of day: use seconds before now, such as start=-300.');
+  if (selected === 'early') throw new NotFound('The source no longer holds the window', { reason: 'gone' });
+  if (selected === 'empty') throw new InvalidParameter('The window has no media, or none yet.');
+  const oldest = Math.max(...others.map((each) => each[0]?.sequence ?? 0), selected.first);
+  if (oldest > selected.last)
+    throw new InvalidParameter('The segments of video and audio have different numbers: select one of them alone.');
+  return { first: oldest, last: selected.last };
+}
+
+/** The window as an item that is not live, so that it is sent as any recording is. */
+function toRecording(
+  found: KeyedRendition,
+  { first, last }: WindowPlace,
+  facts: readonly WindowFacts[],
+): KeyedRendition {
+  const { key, resource } = found;
+  const [{ durationSeconds = 0, recordedAtMs } = {}] = facts;
+  const window = { resource, first, last, recordedAtMs };
+  const tag = recordedAtMs !== undefined && {
+    tag: { ...tagText(resource), date: new Date(recordedAtMs).toISOString() },
+  };
+  return {
+    ...found,
+    key: `${key} ${first}-${last}`,
+    resource: { ...resource, isLive: false, durationSeconds, ...tag },
+    tracks: mapTracks(found, (track, index) => ({
+      ...track,
+      window,
+      durationSeconds: facts[index]?.durationSeconds,
+      sizeIsExact: false,
+      sizeBytes: undefined,
+    })),
+  };
+}
 
 /** A file of the rolling HLS presentation of a live stream, whose segments are those of its source. */
 export interface LivePlan extends PlannedOutput {
@@ -59,7 +154,7 @@ const sidesOf = ({ tracks }: KeyedRendition): readonly string[] =>
 export async function openLive(
   { found, file, head }: LivePlan,
   { session, openSource }: Opening,
-  { listSegments }: WindowDependencies,
+  { listSegments }: LiveDependencies,
 ): Promise<Representation> {
   if (file.kind === 'master') return inMemory(head, Buffer.from(writeMaster(found, file.isClosed ? '-held' : '')));
   const { resource, tracks } = found;

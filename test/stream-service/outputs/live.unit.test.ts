@@ -1,10 +1,10 @@
 import { buffer } from 'node:stream/consumers';
 import { readHlsPlaylist, unpackHlsPlaylist } from '@reelay/seekable-media/hls';
 import { expect, it } from 'vitest';
-import type { KeyedRendition } from '../../../../core/state/keys.ts';
-import type { Opening } from '../../../../stream-service/outputs/representation.ts';
-import { openLive, planLive } from '../../../../stream-service/outputs/window/presentation.ts';
-import { resourceWith, trackAt } from '../../source/upstream.ts';
+import type { KeyedRendition } from '../../../core/state/keys.ts';
+import { openLive, planLive } from '../../../stream-service/outputs/live.ts';
+import type { Opening } from '../../../stream-service/outputs/representation.ts';
+import { resourceWith, trackAt } from '../source/upstream.ts';
 
 const track = trackAt('https://source.test/a.m3u8', { delivery: 'hls', video: {} });
 const found = {
