@@ -16,7 +16,7 @@ import type { Egress } from '../core/egress/index.ts';
 import { InvalidParameter, UpstreamError } from '../core/errors/index.ts';
 import type { Log } from '../core/log/index.ts';
 import { parse, READ_SEGMENTS } from '../core/parsing/index.ts';
-import { collect } from '../core/resolve/index.ts';
+import { readBody } from '../core/resolve/index.ts';
 import { type Resource, type State, youtubeIdOf } from '../core/state/index.ts';
 
 /** What is requested of the segments of an item. Of a chapter, which has none of its own, nothing is marked. */
@@ -85,7 +85,7 @@ export function createSkipSegments(options: SkipSegmentsOptions): SkipSegments {
       if (status !== 200) discardResponse(response);
       if (status === 404) return [];
       if (status !== 200) throw new UpstreamError(`SponsorBlock returned ${status}`);
-      const bytes = await collect(response, MAX_BYTES + 1);
+      const bytes = await readBody(response, MAX_BYTES + 1);
       if (bytes.length > MAX_BYTES) throw new UpstreamError('The answer of SponsorBlock is too long');
       return await parse(READ_SEGMENTS, { bytes, videoId }, { signal });
     } finally {

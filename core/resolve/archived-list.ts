@@ -1,7 +1,7 @@
 import { timeChapters } from '@reelay/seekable-media/chapters';
 import { NotDeliverable, NotFound } from '../errors/index.ts';
 import { type ArchivedList, archiveKey, type PlaylistEntry, type Resource } from '../state/index.ts';
-import type { Resolved } from './link/index.ts';
+import type { Resolved } from './resolve-link.ts';
 import { normalizeLink } from './yt-dlp/index.ts';
 
 /** Seconds that an archive which nothing uses is kept: as long as the resources of its entries. */

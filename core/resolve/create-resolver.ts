@@ -1,64 +1,24 @@
+import type { YtDlp } from '@reelay/yt-dlp-worker';
 import { memoryShares, type Settings } from '../config/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { UpstreamError } from '../errors/index.ts';
-import { silentLog } from '../log/index.ts';
+import { describeError, silentLog } from '../log/index.ts';
 import { closeParsing } from '../parsing/index.ts';
-import type { Resource, Track } from '../state/index.ts';
+import { createCachedState, type ResourceState } from './cached-state.ts';
+import { createResolveLimits } from './client-limits.ts';
 import {
-  createCachedState,
-  createExtract,
-  createLinkResolver,
-  createRefresher,
-  createResolveLimits,
-  type EntryRequest,
-  type LinkResolverOptions,
+  createAddressRotation,
+  createExtractionPool,
+  type ExtractionPoolOptions,
   type OutgoingAddresses,
-  REFRESH_TIMEOUT_MS,
-  type Resolved,
-  type ResolveOptions,
-  type ResourceState,
-} from './link/index.ts';
-import { createSubtitleReader, type ReadSubtitle } from './read-subtitle.ts';
-import { createForks, type ForksOptions, text } from './yt-dlp/index.ts';
+} from './extraction-pool.ts';
+import { createSubtitleReader, type SubtitleReader } from './read-subtitle.ts';
+import { createRefresher, REFRESH_TIMEOUT_MS, type Refresher } from './refresh-resource.ts';
+import { createLinkResolver, type LinkResolver, type LinkResolverOptions } from './resolve-link.ts';
+import { text } from './yt-dlp/index.ts';
 
-/** Link → Resource. */
-export interface Resolver {
-  /**
-   * Resolves a link, from the table while it is fresh there. At most one resolve per link at a time: concurrent callers
-   * share it, and it continues while one of them still waits.
-   * @param url an absolute http or https URL, as the caller sent it after one decoding
-   * @param options.deadline epoch milliseconds: a link that takes longer fails, an entry of a playlist stays bare
-   * @throws NotFound, NotDeliverable, UpstreamError, StateUnavailable, InMaintenance, CapacityExceeded,
-   *   ClientLimitExceeded; TimeoutError (DOMException) at the deadline; the signal's reason once it is aborted
-   */
-  resolve(url: string, options: ResolveOptions): Promise<Resolved>;
-  /**
-   * Resolves a stored resource again, through the same outgoing identity unless its site blocks that, and stores its new
-   * URLs unless the table has valid ones of another identity: these are kept beside them in memory. At most one refresh per
-   * resource and identity at a time. The id and everything promised about its streams stay.
-   * @param client whose share of yt-dlp is used: that of the first caller. @default the service itself
-   * @throws NotFound when the item or all of its formats are gone, else as `resolve`
-   */
-  refresh(resource: Resource, signal?: AbortSignal, client?: string): Promise<Resource>;
-  /** A resource with the URLs that refreshes in this process have found in place of its own; the same resource if none has. */
-  latest(resource: Resource): Resource;
-  /**
-   * Reads a subtitle file as a browser, through yt-dlp and the outgoing identity of its resource.
-   * @param client whose share of yt-dlp is used
-   * @throws as `resolve`
-   */
-  readAsBrowser(resource: Resource, track: Track, signal: AbortSignal, client: string): Promise<Buffer>;
-  /**
-   * Reads the cues of a subtitle file, resolving again when its URL has expired.
-   * @param client whose share of the readers and of yt-dlp is used
-   * @throws UpstreamError when it is not a subtitle file, UrlExpired, EgressRefused, and as `refresh`
-   */
-  readonly readSubtitle: ReadSubtitle;
-  /**
-   * Resolves one entry of a playlist: for a host that hands entries to other instances of itself.
-   * @throws as `resolve`
-   */
-  resolveEntry(request: EntryRequest, options: ResolveOptions): Promise<readonly Resource[]>;
+/** Resolves links, renews the URLs of what they led to, and reads its subtitles. */
+export interface Resolver extends LinkResolver, Refresher, SubtitleReader {
   /** Starts yt-dlp ahead of the first link, if it is installed. @throws when it does not start */
   warm(): Promise<void>;
   /** Lets further links be resolved with the cookies that the file has now. */
@@ -68,7 +28,7 @@ export interface Resolver {
 }
 
 export interface ResolverOptions
-  extends Omit<ForksOptions, 'concurrency' | 'egress' | 'log' | 'playlistLimit' | 'queueLimit'>,
+  extends Omit<ExtractionPoolOptions, 'concurrency' | 'egress' | 'log' | 'playlistLimit' | 'queueLimit'>,
     Pick<LinkResolverOptions, 'resolveEntry'>,
     Partial<Pick<LinkResolverOptions, 'entriesAtOnce' | 'log'>>,
     Partial<Pick<Settings, 'maxResolvesPerClient' | 'playlistLimit' | 'probedHosts' | 'search'>> {
@@ -93,13 +53,13 @@ export function createResolver(options: ResolverOptions): Resolver {
   const { egress, search = false, playlistLimit = 200, probedHosts = [], queueLimit = 256, log = silentLog } = options;
   const { concurrency = memoryShares().forks, maxResolvesPerClient = 8 } = options;
   const cache = createCachedState(options.state);
-  const forks = createForks({ ...options, concurrency, queueLimit, playlistLimit, log });
-  const extract = createExtract(forks, egress);
-  const { resolve, resolveEntry } = createLinkResolver({
+  const pool = createExtractionPool({ ...options, concurrency, queueLimit, playlistLimit, log });
+  const extract = createAddressRotation(pool, egress);
+  const linkResolver = createLinkResolver({
     cache,
     extract,
     egress,
-    search,
+    resolvesSearches: search,
     playlistLimit,
     probedHosts,
     log,
@@ -111,26 +71,62 @@ export function createResolver(options: ResolverOptions): Resolver {
       maxWaiting: queueLimit,
     }),
   });
-  const { refresh, latest } = createRefresher({ cache, extract, egress });
-  const readAsBrowser: Resolver['readAsBrowser'] = async ({ egress: identity }, { url }, signal, client) => {
+  const refresher = createRefresher({ cache, extract, egress });
+  const readAsBrowser: SubtitleReader['readAsBrowser'] = async ({ egress: identity }, { url }, signal, client) => {
     const deadline = Date.now() + REFRESH_TIMEOUT_MS;
-    const { info } = await forks.ask({ url: `${url}${AS_BROWSER}`, identity, deadline, signal, client });
+    const { info } = await pool.extract({ url: `${url}${AS_BROWSER}`, identity, deadline, signal, client });
     const file = text(info.reelay_file);
     if (file === undefined) throw new UpstreamError('The subtitle file could not be read');
     return Buffer.from(file, 'base64');
   };
 
   return {
-    resolve,
-    resolveEntry,
-    refresh,
-    latest,
+    ...linkResolver,
+    ...refresher,
     readAsBrowser,
-    readSubtitle: createSubtitleReader({ egress, refresh, latest, readAsBrowser }),
-    warm: forks.warm,
-    renewCookies: forks.renew,
+    readSubtitle: createSubtitleReader({ egress, ...refresher, readAsBrowser }),
+    warm: pool.warm,
+    renewCookies: pool.renew,
     async close() {
-      await Promise.all([forks.close(), closeParsing()]);
+      await Promise.all([pool.close(), closeParsing()]);
     },
   };
+}
+
+interface CheckLinksOptions
+  extends Omit<ExtractionPoolOptions, 'concurrency' | 'egress' | 'playlistLimit' | 'queueLimit' | 'tools'> {
+  readonly links: readonly string[];
+  readonly egress: ResolverOptions['egress'];
+  readonly signal: AbortSignal;
+}
+
+/** No client waits. */
+const TIMEOUT_MS = 60_000;
+
+/**
+ * Extracts links with a yt-dlp that is not in use yet, and stores nothing.
+ * @throws Error in one line that names the site of the first link that fails
+ */
+export async function checkLinks(ytDlp: YtDlp, options: CheckLinksOptions): Promise<void> {
+  const { links, egress, log, signal } = options;
+  if (links.length === 0) return;
+  const pool = createExtractionPool({
+    ...options,
+    tools: { ytDlp: () => ytDlp },
+    concurrency: 1,
+    queueLimit: links.length,
+    playlistLimit: 1,
+  });
+  const extract = createAddressRotation(pool, egress);
+  try {
+    for (const url of links)
+      await extract({ url, deadline: Date.now() + TIMEOUT_MS, signal }).catch((error) => {
+        signal.throwIfAborted();
+        const { host } = new URL(url);
+        log.warn('Canary link failed', { host, version: ytDlp.version, error: describeError(error) });
+        throw new Error(`a canary link of ${host} does not resolve`, { cause: error });
+      });
+  } finally {
+    await pool.close();
+  }
 }

@@ -1,9 +1,13 @@
 export { toArchivedList, toChapterList } from './archived-list.ts';
-export { checkLinks } from './check-links.ts';
-export { createResolver, type Resolver, type ResolverOptions } from './create-resolver.ts';
-export type { EntryRequest, Resolved, ResolveEntry, ResolveOptions } from './link/index.ts';
-export { type ListItem, numberEntries, type ResolvedPlaylist } from './playlists/index.ts';
-export { collect } from './probe/index.ts';
+export { checkLinks, createResolver, type Resolver, type ResolverOptions } from './create-resolver.ts';
+export {
+  type EntryRequest,
+  type ListItem,
+  numberEntries,
+  type ResolvedPlaylist,
+  type ResolveEntry,
+} from './playlist.ts';
+export { readBody } from './probe/index.ts';
 export {
   describeSmallest,
   exactBytes,
@@ -12,4 +16,5 @@ export {
   type Sound,
   selectQuality,
 } from './renditions/index.ts';
-export { isFinal, normalizeLink } from './yt-dlp/index.ts';
+export type { ResolveBounds, Resolved } from './resolve-link.ts';
+export { isPermanent, normalizeLink } from './yt-dlp/index.ts';

@@ -6,29 +6,34 @@ import type { Egress } from '../egress/index.ts';
 import { NotFound, ParsingLimitExceeded, UpstreamError, UrlExpired } from '../errors/index.ts';
 import { parse, READ_CUES } from '../parsing/index.ts';
 import { capabilitiesOf, type Resource, type Subtitle, type Track } from '../state/index.ts';
-import type { createRefresher } from './link/index.ts';
-import { collect } from './probe/index.ts';
+import { readBody } from './probe/index.ts';
+import type { Refresher } from './refresh-resource.ts';
 
-/** As `Resolver.readSubtitle`. */
-export type ReadSubtitle = (
-  resource: Resource,
-  subtitle: Subtitle,
-  signal: AbortSignal,
-  client: string,
-) => Promise<readonly Cue[]>;
+export interface SubtitleReader {
+  /**
+   * Reads the cues of a subtitle file, resolving again when its URL has expired.
+   * @param client whose share of the readers and of yt-dlp is used
+   * @throws UpstreamError when it is not a subtitle file, UrlExpired, EgressRefused, and as `Refresher.refresh`
+   */
+  readSubtitle(resource: Resource, subtitle: Subtitle, signal: AbortSignal, client: string): Promise<readonly Cue[]>;
+  /**
+   * Reads a subtitle file as a browser, through yt-dlp and the outgoing identity of its resource.
+   * @param client whose share of yt-dlp is used
+   * @throws as `LinkResolver.resolve`
+   */
+  readAsBrowser(resource: Resource, track: Track, signal: AbortSignal, client: string): Promise<Buffer>;
+}
 
-interface SubtitleReaderOptions extends ReturnType<typeof createRefresher> {
+interface SubtitleReaderOptions extends Refresher, Pick<SubtitleReader, 'readAsBrowser'> {
   readonly egress: Pick<Egress, 'request'>;
-  /** As `Resolver.readAsBrowser`. */
-  readonly readAsBrowser: (resource: Resource, track: Track, signal: AbortSignal, client: string) => Promise<Buffer>;
 }
 
 /** Files that are read at once, each of which may take some 20 MB until it is parsed, and those of one client. */
 const READERS = { permits: 8, maxPerClient: 2 };
 const REFUSED = new Set([401, 403, 404, 410]);
 
-/** Creates `Resolver.readSubtitle`, for operations whose answer contains the text. Streams open their sources instead. */
-export function createSubtitleReader(options: SubtitleReaderOptions): ReadSubtitle {
+/** Creates `readSubtitle`, for operations whose answer contains the text. Streams open their sources instead. */
+export function createSubtitleReader(options: SubtitleReaderOptions): SubtitleReader['readSubtitle'] {
   const { egress, refresh, latest, readAsBrowser } = options;
   const readers = createSemaphore(READERS);
 
@@ -45,7 +50,7 @@ export function createSubtitleReader(options: SubtitleReaderOptions): ReadSubtit
       if (REFUSED.has(response.status)) throw new UrlExpired(response.status === 404 || response.status === 410);
       throw new UpstreamError(`The subtitle file was answered with ${response.status}`);
     }
-    const bytes = await collect(response, MAX_SUBTITLE_BYTES + 1);
+    const bytes = await readBody(response, MAX_SUBTITLE_BYTES + 1);
     if (bytes.length > MAX_SUBTITLE_BYTES) throw new UpstreamError('The subtitle file is too large');
     return bytes;
   };
@@ -72,7 +77,7 @@ export function createSubtitleReader(options: SubtitleReaderOptions): ReadSubtit
     }
   };
 
-  return async (resource, { formatId }, signal, client): Promise<readonly Cue[]> => {
+  return async (resource, { formatId }, signal, client) => {
     const permit = await readers.acquire(client, signal);
     try {
       const bytes = await readFile(resource, formatId, signal, client);

@@ -1,7 +1,7 @@
 import { toProblem } from '../../core/api/index.ts';
 import { NotFound } from '../../core/errors/index.ts';
 import { describeError, type Log } from '../../core/log/index.ts';
-import { type EntryRequest, isFinal, type ResolveEntry, type Resolver } from '../../core/resolve/index.ts';
+import { type EntryRequest, isPermanent, type ResolveEntry, type Resolver } from '../../core/resolve/index.ts';
 import type { State } from '../../core/state/index.ts';
 
 /** Invokes the resolver for one entry of a playlist. Serialized as JSON. */
@@ -70,6 +70,6 @@ export const createResolveEntry =
       const { details, cause } = toProblem(error);
       if (details.status >= 500)
         log.warn('Failed to resolve a playlist entry', { error: describeError(cause ?? error) });
-      return { failure: isFinal(error) ? 'final' : 'passing' };
+      return { failure: isPermanent(error) ? 'final' : 'passing' };
     }
   };

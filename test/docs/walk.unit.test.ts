@@ -62,7 +62,7 @@ async function walk(): Promise<Record<'yt-dlp' | 'source' | 'table', string[]>> 
     reportServed: () => undefined,
     openProxySession: async () => ({
       proxyUrl: 'http://127.0.0.1:9',
-      refused: () => false,
+      isRefused: () => false,
       bytesReceived: () => 0,
       close: () => undefined,
     }),

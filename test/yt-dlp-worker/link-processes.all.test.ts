@@ -72,7 +72,7 @@ describe('startLinkProcesses', () => {
   it('reports addresses that the egress refuses', async () => {
     const session = await egress.openProxySession({});
     await processes.request(requestOf('/inward/redirect?to=http://10.1.2.3/x.mp4', { proxy: session.proxyUrl }));
-    expect(session.refused()).toBe(true);
+    expect(session.isRefused()).toBe(true);
     session.close();
   });
 

@@ -1,2 +1,2 @@
 export { inspectTracks } from './inspect-tracks.ts';
-export { collect } from './request-track.ts';
+export { readBody } from './request-track.ts';

@@ -1,16 +1,27 @@
+import { discardResponse } from '@reelay/guarded-fetch';
 import { isMediaContainer } from '@reelay/seekable-media/codecs';
-import { availabilityDelayMs, MAX_AVAILABILITY_WAIT_MS, untilAvailable } from '@reelay/source/track';
+import { dashTimeline, unpackFragments } from '@reelay/seekable-media/dash';
+import { offsetAfterFirstMinute, segmentAfterFirstMinute } from '@reelay/seekable-media/timeline';
+import { availabilityDelayMs, MAX_AVAILABILITY_WAIT_MS, segmentUrl, untilAvailable } from '@reelay/source/track';
 import pLimit from 'p-limit';
+import { hostMatcher } from '../../config/index.ts';
 import { EgressRefused, NotDeliverable, NotFound, UpstreamError } from '../../errors/index.ts';
 import { capabilitiesOf, type Track } from '../../state/index.ts';
 import { type RenditionSelection, selectRenditions } from '../renditions/index.ts';
-import { type Candidate, isFinal } from '../yt-dlp/index.ts';
-import { markPartial } from './first-minute.ts';
+import { type Candidate, isPermanent, webUrl } from '../yt-dlp/index.ts';
+import { manifestKinds } from './probe-manifest.ts';
 import { checkHosts, DRM_PROTECTED, probeTrack } from './probe-track.ts';
 import { hasCodec, isUndescribedPlaylist, type Probed, withoutDuration } from './read-file.ts';
-import { type Probe, type ProbeOptions, startProbe, TOTAL_TIMEOUT_MS } from './request-track.ts';
+import {
+  type Probe,
+  type ProbeOptions,
+  readBody,
+  requestTrack,
+  startProbe,
+  TOTAL_TIMEOUT_MS,
+} from './request-track.ts';
 
-/** Tracks probed at once for one item. */
+/** Tracks of one item that are requested at once. */
 const CONCURRENCY = 6;
 /** The best tracks of an item. Further ones are offered only if an extractor of their site describes them. */
 const MAX_PROBED = 40;
@@ -63,8 +74,8 @@ export async function inspectTracks(
     } catch (error) {
       options.signal.throwIfAborted();
       failures.push(error);
-      if (isFinal(error)) return { result: [] };
-      // A file that any page names may be no media: it is not offered unread.
+      if (isPermanent(error)) return { result: [] };
+      // A generic page may link anything: unread files are not offered.
       const isDelayed = error instanceof UpstreamError && error.reason === 'delayed';
       const isDescribed = hasCodec(track) || (isMediaContainer(track.container) && !isDelayed);
       const isOffered = !incomplete.has(candidate) || (isDescribed && !isBareLink && !isGeneric);
@@ -111,7 +122,7 @@ async function withExactDuration(
   // A failed probe only leaves the duration inexact: the format itself is described by its source.
   const { result: exact, failure } = await probeTrack(track, probe).catch((error) => ({
     result: undefined,
-    failure: isFinal(error) ? undefined : error,
+    failure: isPermanent(error) ? undefined : error,
   }));
   if (!exact || failure) return { result: selection, failure };
   const { durationSeconds } = exact;
@@ -136,4 +147,76 @@ function combineFailures(failures: readonly unknown[]): Error {
   const failed = failures.find((failure) => failure instanceof UpstreamError);
   const { reason, retryAfterSeconds } = failed ?? {};
   return new UpstreamError('No format can be read', { cause, reason, retryAfterSeconds });
+}
+
+/** For all tracks together: a source that does not answer in it is taken to serve the whole. */
+const LATER_TIMEOUT_MS = 3_000;
+/** Bytes that are requested from behind the first minute. */
+const LATER_BYTES = 1024;
+/** Later bytes are refused, or the source behaves as if they were not there. */
+const REFUSED: readonly number[] = [401, 403, 404, 410, 416];
+
+/**
+ * Marks the candidates whose hosts refuse what comes after the first minute. Any other failure says nothing of that.
+ * @param probedHosts hosts, with their subdomains, that are asked
+ */
+async function markPartial(
+  candidates: readonly Candidate[],
+  probedHosts: readonly string[] = [],
+  probe: Probe,
+): Promise<Candidate[]> {
+  const isProbed = hostMatcher(probedHosts);
+  const isUncertain = ({ track }: Candidate) =>
+    isProbed(firstUrl(track)) && availabilityDelayMs(track, Date.now()) === 0;
+  const uncertain = candidates.filter(isUncertain).slice(0, MAX_PROBED);
+  if (uncertain.length === 0) return [...candidates];
+  const signal = AbortSignal.any([probe.callerSignal, AbortSignal.timeout(LATER_TIMEOUT_MS)]);
+  const request = { ...probe, signal, parsing: { ...probe.parsing, signal }, isProbed };
+  const refused = await pLimit(CONCURRENCY).map(uncertain, ({ track }) =>
+    isRefusedLater(track, request).catch(() => false),
+  );
+  probe.callerSignal.throwIfAborted();
+  const partial = new Set(uncertain.filter((_, index) => refused[index]));
+  return candidates.map((candidate) => (partial.has(candidate) ? { ...candidate, stopsEarly: true } : candidate));
+}
+
+const firstUrl = ({ url, fragmentBaseUrl }: Track): string => fragmentBaseUrl ?? url;
+
+type Request = Probe & { readonly isProbed: (url: string) => boolean };
+
+async function isRefusedLater(track: Track, request: Request): Promise<boolean> {
+  const { url, offset = 0 } = (await findLaterBytes(track, request)) ?? {};
+  if (!url || !request.isProbed(url)) return false;
+  const response = await requestTrack(track, {
+    ...request,
+    url,
+    range: { first: offset, last: offset + LATER_BYTES - 1 },
+  });
+  discardResponse(response);
+  return REFUSED.includes(response.status);
+}
+
+interface LaterBytes {
+  readonly url: string;
+  /** Of the first one. */
+  readonly offset: number;
+}
+
+/** Where the bytes after the first minute of a track begin; undefined for a shorter one, or when it is not known. */
+async function findLaterBytes(track: Track, request: Request): Promise<LaterBytes | undefined> {
+  const { url, fragments, fragmentBaseUrl, durationSeconds, sizeBytes } = track;
+  if (fragments) {
+    const { segments } = dashTimeline([...unpackFragments(fragments)], { isLive: false, baseUrl: fragmentBaseUrl });
+    const segment = segmentAfterFirstMinute([...segments]);
+    return segment && { url: segmentUrl(track, segment.content.url), offset: segment.content.range?.first ?? 0 };
+  }
+  if (capabilitiesOf(track).isFile) {
+    const offset = offsetAfterFirstMinute(sizeBytes, durationSeconds);
+    return offset === undefined ? undefined : { url, offset };
+  }
+  const response = await requestTrack(track, request);
+  const kind = manifestKinds[track.delivery];
+  const facts = await kind?.scan(await readBody(response, kind.maxBytes), request.parsing);
+  const later = webUrl(facts?.later?.uri, response.url);
+  return later === undefined ? undefined : { url: segmentUrl(track, later), offset: facts?.later?.offset ?? 0 };
 }

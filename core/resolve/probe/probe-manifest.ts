@@ -6,7 +6,7 @@ import { initializationVector, keyUrl, knownKey, segmentUrl } from '@reelay/sour
 import { NotDeliverable, NotFound } from '../../errors/index.ts';
 import { type ParsingOptions, parse, SCAN_HLS_PLAYLIST } from '../../parsing/index.ts';
 import type { Delivery, Track } from '../../state/index.ts';
-import { isFinal, webUrl } from '../yt-dlp/index.ts';
+import { isPermanent, webUrl } from '../yt-dlp/index.ts';
 import { describeTraits, isUndescribedPlaylist, type Probed, readSegmentTraits, withoutDuration } from './read-file.ts';
 import { fetchHead, type Probe, requireAllowed } from './request-track.ts';
 
@@ -101,7 +101,7 @@ async function probeFirstSegment(
     return { result: await readSegmentTraits(plain, probe.parsing) };
   } catch (error) {
     // The traits stay unknown; a stream will report the failure.
-    return { result: undefined, failure: isFinal(error) ? undefined : error };
+    return { result: undefined, failure: isPermanent(error) ? undefined : error };
   }
 }
 

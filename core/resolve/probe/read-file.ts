@@ -13,7 +13,7 @@ import {
   READ_CONTAINER,
 } from '../../parsing/index.ts';
 import { capabilitiesOf, type Track } from '../../state/index.ts';
-import { collect, requestTrack, type TrackRequest } from './request-track.ts';
+import { readBody, requestTrack, type TrackRequest } from './request-track.ts';
 
 /** Bytes of one read: they contain most headers, so that one round trip is enough. */
 const BLOCK_BYTES = 64 * 1024;
@@ -55,7 +55,7 @@ export async function openFile(track: Track, request: Omit<TrackRequest, 'range'
   }
   const hasBytes = first.status === 200 || first.status === 206;
   if (!hasBytes) discardResponse(first);
-  const head = hasBytes ? await collect(first, BLOCK_BYTES).catch(orNothing(first)) : Buffer.alloc(0);
+  const head = hasBytes ? await readBody(first, BLOCK_BYTES).catch(orNothing(first)) : Buffer.alloc(0);
   const size = sizeOf(first, head);
   const blocks: [Block, ...Block[]] = [{ start: 0, bytes: head }];
   let totalBytes = head.length;
@@ -71,7 +71,7 @@ export async function openFile(track: Track, request: Omit<TrackRequest, 'range'
       const isTransient = response.status === 429 || response.status >= 500;
       throw new (isTransient ? UpstreamError : OutOfReach)('The source did not return the range');
     }
-    const bytes = await collect(response, last - start + 1);
+    const bytes = await readBody(response, last - start + 1);
     if (bytes.length < end - start) throw new OutOfReach('The file ends before the range');
     totalBytes += bytes.length;
     blocks.push({ start, bytes });

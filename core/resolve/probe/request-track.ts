@@ -28,7 +28,7 @@ export interface Probe extends Pick<ProbeOptions, 'egress' | 'identity'> {
   readonly callerSignal: AbortSignal;
   /** For one track. */
   readonly trackTimeoutMs: number;
-  /** Not within the time for one track: waiting for a process that parses is no fault of its source. */
+  /** Separate limit: waiting for a parsing process is not the source's fault. */
   readonly parsing: ParsingOptions;
   /** Whether the egress guard admits a suspicious host, by origin. */
   readonly admitted: Map<string, Promise<boolean>>;
@@ -81,7 +81,7 @@ export async function requestTrack(track: Track, request: TrackRequest): Promise
 }
 
 /** At most `maxBytes` of a body; the rest is not read. */
-export async function collect({ body }: GuardedResponse, maxBytes: number): Promise<Buffer> {
+export async function readBody({ body }: GuardedResponse, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   // Leaving the loop early destroys the body.
@@ -105,7 +105,7 @@ export async function fetchHead(
   probe: Probe,
 ): Promise<{ readonly bytes: Buffer; readonly url: string }> {
   const response = await requestTrack(track, { ...probe, signal: trackSignal(probe) });
-  const bytes = await collect(response, maxBytes);
+  const bytes = await readBody(response, maxBytes);
   if (response.status !== 200) throw statusError(response.status);
   return { bytes, url: response.url };
 }

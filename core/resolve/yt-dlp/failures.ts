@@ -174,7 +174,7 @@ const causeOf = ({ kind, httpStatus, extractor, message, classes }: WorkerFailur
   Object.assign(new Error(message ?? kind), { name: 'ExtractionFailure', kind, httpStatus, extractor, classes });
 
 /** Whether an entry of a playlist is gone, private or protected for good, rather than temporarily out of reach. */
-export const isFinal = (error: unknown): boolean =>
+export const isPermanent = (error: unknown): boolean =>
   (error instanceof NotFound || error instanceof NotDeliverable || error instanceof EgressRefused) &&
   !isPassing(error.reason);
 

@@ -1,6 +1,6 @@
 export { type Info, infoList, isList, isResolvedEntry, text, webUrl } from '../../parsing/index.ts';
-export { isFinal } from './failures.ts';
-export { type AskRequest, createForks, type Extraction, type Forks, type ForksOptions } from './forks.ts';
+export { isPermanent, toError } from './failures.ts';
+export { createImpersonation } from './impersonation.ts';
 export {
   type Identity,
   identify,
@@ -9,5 +9,6 @@ export {
   readMetadata,
   readSubtitleTracks,
 } from './metadata.ts';
+export { createOperatorCookies } from './operator-cookies.ts';
 export { normalizeLink } from './requests.ts';
 export { type Candidate, namesAudioDescription, readTracks } from './tracks.ts';

@@ -1,5 +1,6 @@
 import type { FragmentList } from '@reelay/seekable-media/dash';
 import { duration, positiveInteger, positiveNumber, withoutAbsent } from '@reelay/seekable-media/values';
+import type { SegmentOverrides } from '@reelay/source/track';
 import { type Info, infoList, isInfo, text, webUrl } from '../../parsing/index.ts';
 import {
   type AudioTraits,
@@ -10,7 +11,6 @@ import {
   type VideoTraits,
 } from '../../state/index.ts';
 import { type CookieReader, createCookieReader, readHeaders, urlExpiresAt } from './requests.ts';
-import { readSegmentOverrides } from './segment-overrides.ts';
 
 /** What yt-dlp says of a format beyond the track itself: renditions are ranked by it, and stored with the flaws that follow. */
 interface RankingFacts {
@@ -263,3 +263,33 @@ function languagePreferenceOf(format: Info, info: Info): number {
 /** Infinity would make differences of two candidates NaN. */
 const finite = <Default>(value: unknown, otherwise: Default): number | Default =>
   Number.isFinite(value) ? (value as number) : otherwise;
+
+/** Hexadecimal digits of an AES-128 key, and of an initialization vector. */
+const DIGITS = 32;
+
+/**
+ * What an extractor says of the segments and keys of a format, in place of its playlist.
+ * @returns undefined when the key or the initialization vector is not one of AES-128: the media cannot be decrypted
+ */
+export function readSegmentOverrides(format: Info): SegmentOverrides | undefined {
+  const aes = isInfo(format.hls_aes) ? format.hls_aes : {};
+  const key = hexadecimal(aes.key, DIGITS);
+  // Leading zeros of a number may be missing.
+  const iv = hexadecimal(aes.iv, 1);
+  if (key === '' || iv === '') return undefined;
+  return withoutAbsent<SegmentOverrides>({
+    segmentQuery: text(format.extra_param_to_segment_url),
+    keyQuery: text(format.extra_param_to_key_url),
+    keyUrl: webUrl(aes.uri),
+    key,
+    iv,
+  });
+}
+
+/** The digits without `0x`, with leading zeros; empty for a text that has not as many. */
+function hexadecimal(value: unknown, minDigits: number): string | undefined {
+  const written = text(value);
+  if (written === undefined) return undefined;
+  const digits = /^(?:0x)?([\da-f]+)$/i.exec(written)?.[1] ?? '';
+  return digits.length >= minDigits && digits.length <= DIGITS ? digits.padStart(DIGITS, '0') : '';
+}

@@ -79,7 +79,7 @@ export function createForwardProxy(options: ForwardProxyOptions): ForwardProxy {
       return await connectTo(destinationOf(options), session, options);
     } catch (error) {
       if (!(error instanceof EgressRefused)) throw new RequestError('Upstream unreachable', 502);
-      session.refused = true;
+      session.wasRefused = true;
       onRefused?.({ hostname: options.hostname, port: options.port });
       throw new RequestError('Refused', 403, REFUSED_HEADERS);
     }
@@ -88,7 +88,7 @@ export function createForwardProxy(options: ForwardProxyOptions): ForwardProxy {
   const server = new GuardedServer(prepare, {
     onRefused: (request) => {
       const session = sessionOf(request);
-      if (session) session.refused = true;
+      if (session) session.wasRefused = true;
     },
     onProxyAuthFailure: (request) => sessionOf(request)?.reportProxyFailure(),
   });
@@ -115,7 +115,7 @@ export function createForwardProxy(options: ForwardProxyOptions): ForwardProxy {
       sessions.set(session.token, session);
       return {
         proxyUrl: `http://${session.username}:${session.password}@127.0.0.1:${server.port}`,
-        refused: () => session.refused,
+        isRefused: () => session.wasRefused,
         bytesReceived: session.bytesReceived,
         close: () => {
           sessions.delete(session.token);

@@ -20,7 +20,7 @@ export interface ProxySession {
   /** `http://user:password@127.0.0.1:port`, valid until `close`. */
   readonly proxyUrl: string;
   /** True after the guard has refused an address to this child. */
-  readonly refused: () => boolean;
+  readonly isRefused: () => boolean;
   readonly bytesReceived: () => number;
   /** Closes open connections and revokes the credentials. */
   close(): void;
@@ -40,7 +40,7 @@ export interface SessionState {
   tunnelAgent(open: (destination: Destination) => Promise<Socket>): http.Agent;
   /** To be called when the outgoing proxy of the session rejects its credentials. */
   readonly reportProxyFailure: () => void;
-  refused: boolean;
+  wasRefused: boolean;
   bytesReceived: () => number;
   /** True once `maxBytes` is exceeded or the session is closed: further requests are refused. */
   isExhausted: () => boolean;
@@ -116,7 +116,7 @@ export function createSessionState(
       return tunnels;
     },
     reportProxyFailure,
-    refused: false,
+    wasRefused: false,
     bytesReceived: () => received,
     isExhausted,
     attach,

@@ -26,7 +26,7 @@ describe.each(REQUEST_METHODS)('a proxy session, used %s', (_how, way) => {
     const received = await requestThrough(session.proxyUrl, `http://${host}/path?query`, way);
     expect(received).toEqual({ isComplete: true, output: expect.stringContaining('you asked for /path?query') });
     expect(session.bytesReceived()).toBeGreaterThan('you asked for /path?query'.length);
-    expect(session.refused()).toBe(false);
+    expect(session.isRefused()).toBe(false);
   });
 
   it('relays a long body completely', async () => {
@@ -67,7 +67,7 @@ describe.each(REQUEST_METHODS)('a proxy session, used %s', (_how, way) => {
       const { output } = await requestThrough(session.proxyUrl, `http://${host}:${inside.port}/`, way);
       expect(output, host).toMatch(/^HTTP\/1\.1 403 /);
       expect(output.toLowerCase(), host).toContain('x-egress: refused');
-      expect(session.refused(), host).toBe(true);
+      expect(session.isRefused(), host).toBe(true);
       session.close();
     }
     expect(inside.taken()).toBe(0);
@@ -129,7 +129,7 @@ describe.each(REQUEST_METHODS)('a proxy session, used %s', (_how, way) => {
     const { output } = await requestThrough(session.proxyUrl, `http://127.0.0.1:${port}/`, way);
     expect(output).toMatch(/^HTTP\/1\.1 5\d\d /);
     expect(output.toLowerCase()).not.toContain('x-egress');
-    expect(session.refused()).toBe(false);
+    expect(session.isRefused()).toBe(false);
   });
 
   it.each(['the session', 'the egress'])('closes its connections when %s is closed', async (what) => {
@@ -212,7 +212,7 @@ describe('createForwardProxy', () => {
     const answer = Buffer.concat(await child.toArray()).toString();
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(answer.includes('x-egress: refused')).toBe(status === 403);
-    expect(session.refused()).toBe(status === 403);
+    expect(session.isRefused()).toBe(status === 403);
   });
 
   it('closes the upstream connection when the child disconnects', async () => {

@@ -183,7 +183,7 @@ describe('a proxy session through an outgoing proxy', () => {
     for (const host of ['127.0.0.1', 'inside.test', 'unknown.test']) {
       const session = await egress.openProxySession({ identity });
       expect((await requestThrough(session.proxyUrl, `http://${host}/`, way)).output).toMatch(/^HTTP\/1\.1 403/);
-      expect(session.refused()).toBe(true);
+      expect(session.isRefused()).toBe(true);
     }
     expect(proxy.taken()).toBe(0);
   });

@@ -1,7 +1,7 @@
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import type { Egress } from '../../../core/egress/egress.ts';
 import { createResolver, type ResolverOptions } from '../../../core/resolve/create-resolver.ts';
-import type { ResolveOptions } from '../../../core/resolve/index.ts';
+import type { ResolveBounds } from '../../../core/resolve/index.ts';
 import type { WorkerFailure } from '../../../packages/yt-dlp-worker/src/worker/worker-protocol.ts';
 import { startOrigin } from '../../origin/server.ts';
 import { afterFile } from '../../support/after-file.ts';
@@ -77,7 +77,7 @@ export function createFixture(answers?: Record<string, Info | WorkerFailure>, op
     start,
     ...options,
   });
-  const resolve = (url = PAGE, more: Partial<ResolveOptions> = {}) =>
+  const resolve = (url = PAGE, more: Partial<ResolveBounds> = {}) =>
     resolver.resolve(url, { deadline: Date.now() + 60_000, ...more });
   const resource = async (url?: string) => {
     const resolved = await resolve(url);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { toProblem } from '../../../core/api/problem.ts';
 import { readExtraction } from '../../../core/parsing/extraction/index.ts';
-import { assembleResource } from '../../../core/resolve/link/assemble-resource.ts';
-import { readEntries } from '../../../core/resolve/playlists/list-entries.ts';
+import { readEntries } from '../../../core/resolve/playlist.ts';
 import { selectRenditions } from '../../../core/resolve/renditions/select-renditions.ts';
+import { assembleResource } from '../../../core/resolve/save-item.ts';
 import { identify } from '../../../core/resolve/yt-dlp/metadata.ts';
 import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';
 import { toResourceInformation } from '../../../lambdas/api/get-resource.ts';

@@ -1,7 +1,7 @@
 import { checkCookies } from '../../../core/config/file-settings.ts';
 import { InvalidExtraction, parseExtraction } from '../../../core/parsing/extraction/index.ts';
-import { assembleResource } from '../../../core/resolve/link/assemble-resource.ts';
-import { readEntries } from '../../../core/resolve/playlists/list-entries.ts';
+import { assembleResource } from '../../../core/resolve/save-item.ts';
+import { readEntries } from '../../../core/resolve/playlist.ts';
 import { selectRenditions } from '../../../core/resolve/renditions/select-renditions.ts';
 import { identify } from '../../../core/resolve/yt-dlp/metadata.ts';
 import { parseCookies } from '../../../core/resolve/yt-dlp/requests.ts';

@@ -3,8 +3,8 @@ import { PlaylistError, readHlsPlaylist, unpackHlsPlaylist } from '@reelay/seeka
 import type { MediaSection, Segment } from '@reelay/seekable-media/timeline';
 import { EgressRefused, UpstreamError } from '../../../core/errors/index.ts';
 import { parseExtraction } from '../../../core/parsing/extraction/index.ts';
-import { assembleResource } from '../../../core/resolve/link/assemble-resource.ts';
-import { readEntries } from '../../../core/resolve/playlists/list-entries.ts';
+import { assembleResource } from '../../../core/resolve/save-item.ts';
+import { readEntries } from '../../../core/resolve/playlist.ts';
 import { selectRenditions } from '../../../core/resolve/renditions/select-renditions.ts';
 import { identify } from '../../../core/resolve/yt-dlp/metadata.ts';
 import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';

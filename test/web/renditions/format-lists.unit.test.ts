@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assembleResource } from '../../../core/resolve/link/assemble-resource.ts';
+import { assembleResource } from '../../../core/resolve/save-item.ts';
 import { selectRenditions } from '../../../core/resolve/renditions/select-renditions.ts';
 import { toResourceInformation } from '../../../lambdas/api/get-resource.ts';
 import type { MediaInformation } from '../../../web/src/api/index.ts';

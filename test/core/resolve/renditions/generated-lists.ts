@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { assembleResource } from '../../../../core/resolve/link/assemble-resource.ts';
 import { selectRenditions } from '../../../../core/resolve/renditions/select-renditions.ts';
+import { assembleResource } from '../../../../core/resolve/save-item.ts';
 import { toResourceInformation } from '../../../../lambdas/api/get-resource.ts';
 import { tracksOf } from '../yt-dlp/tracks-of.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readEntries } from '../../../../core/resolve/playlists/list-entries.ts';
+import { readEntries } from '../../../../core/resolve/playlist.ts';
 import { readAlbum } from '../../../../core/resolve/yt-dlp/metadata.ts';
 
 describe('readAlbum', () => {

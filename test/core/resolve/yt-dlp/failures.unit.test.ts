@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toProblem } from '../../../../core/api/problem.ts';
 import type { ProblemName } from '../../../../core/api/problem-types.ts';
-import { isFinal, toError } from '../../../../core/resolve/yt-dlp/failures.ts';
+import { isPermanent, toError } from '../../../../core/resolve/yt-dlp/failures.ts';
 import type { WorkerFailure } from '../../../../packages/yt-dlp-worker/src/worker/worker-protocol.ts';
 
 const failure = (kind: WorkerFailure['kind'], more: Partial<WorkerFailure> = {}): WorkerFailure => ({ kind, ...more });
@@ -182,10 +182,10 @@ describe('toError', () => {
   });
 
   it('leaves out entries of lists that are gone or refused for good, and keeps those that may succeed later', () => {
-    const said = (message: string) => isFinal(toError(failure('no_formats', { message })));
+    const said = (message: string) => isPermanent(toError(failure('no_formats', { message })));
     expect(['Private video', 'This video has been removed', 'Pay to watch'].map(said)).toEqual([true, true, true]);
     const passing = ['Confirm you’re not a bot', 'Premieres in 2 hours', 'Rate-limited', 'Try again later'];
     expect(passing.map(said)).toEqual([false, false, false, false]);
-    expect(isFinal(toError(failure('unreadable_formats')))).toBe(false);
+    expect(isPermanent(toError(failure('unreadable_formats')))).toBe(false);
   });
 });

@@ -1,7 +1,7 @@
 import { type Cache, createCache } from '@reelay/concurrency';
 import type { FragmentList } from '@reelay/seekable-media/dash';
-import { UpstreamError } from '../../errors/index.ts';
-import { ItemTooLarge, type Link, linkId, type Resource, type State } from '../../state/index.ts';
+import { UpstreamError } from '../errors/index.ts';
+import { ItemTooLarge, type Link, linkId, type Resource, type State } from '../state/index.ts';
 
 export type ResourceState = Pick<State, 'getLink' | 'getResource' | 'putLink' | 'putResource' | 'touchResource'>;
 

@@ -1,13 +1,15 @@
 import { type Deadline, deadlineSignal, ownTurn } from '@reelay/concurrency';
-import { tagText } from '../../conversions/index.ts';
-import type { Egress } from '../../egress/index.ts';
-import { NotDeliverable, NotFound } from '../../errors/index.ts';
-import { describeError, type Log } from '../../log/index.ts';
-import { capabilitiesOf, type Resource, type ResourceOrigin, resourceId, type Track } from '../../state/index.ts';
-import { inspectTracks } from '../probe/index.ts';
-import { promiseConversions, type RenditionSelection } from '../renditions/index.ts';
+import { tagText } from '../conversions/index.ts';
+import type { Egress } from '../egress/index.ts';
+import { NotDeliverable, NotFound } from '../errors/index.ts';
+import { describeError, type Log } from '../log/index.ts';
+import { capabilitiesOf, type Resource, type ResourceOrigin, resourceId, type Track } from '../state/index.ts';
+import type { CachedState } from './cached-state.ts';
+import type { Extraction } from './extraction-pool.ts';
+import { mergeResource } from './merge-resource.ts';
+import { inspectTracks } from './probe/index.ts';
+import { promiseConversions, type RenditionSelection } from './renditions/index.ts';
 import {
-  type Extraction,
   type Info,
   infoList,
   readAlbum,
@@ -15,16 +17,14 @@ import {
   readMetadata,
   readSubtitleTracks,
   readTracks,
-} from '../yt-dlp/index.ts';
-import type { CachedState } from './cached-state.ts';
-import { mergeResource } from './merge-resource.ts';
+} from './yt-dlp/index.ts';
 
 const FRESH_SECONDS = 3600;
 /** For live media, and for what is incomplete: a busy machine must not resolve the same link with every request. */
 const FRESH_SHORT_SECONDS = 30;
 /** URLs count as stale this long before they expire, so that a stream that starts now can still read them. */
 const EXPIRY_MARGIN_SECONDS = 300;
-/** A day after the last use, and the hour within which `touchResource` does not write again. */
+/** One day after the last use, plus the hour in which `touchResource` writes once. */
 export const RETENTION_SECONDS = 25 * 3600;
 
 export const epochSeconds = (): number => Math.floor(Date.now() / 1000);

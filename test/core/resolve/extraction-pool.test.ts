@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { InMaintenance } from '../../../../core/errors/index.ts';
-import { silentLog } from '../../../../core/log/log.ts';
-import { createForks, type ForksOptions } from '../../../../core/resolve/yt-dlp/forks.ts';
-import type { YtDlp } from '../../../../packages/yt-dlp-worker/src/tools.ts';
-import { asProblem } from '../../../support/as-problem.ts';
-import { fakeWorkers, fakeYtDlp } from '../fake-workers.ts';
+import { InMaintenance } from '../../../core/errors/index.ts';
+import { silentLog } from '../../../core/log/log.ts';
+import { createExtractionPool, type ExtractionPoolOptions } from '../../../core/resolve/extraction-pool.ts';
+import type { YtDlp } from '../../../packages/yt-dlp-worker/src/tools.ts';
+import { asProblem } from '../../support/as-problem.ts';
+import { fakeWorkers, fakeYtDlp } from './fake-workers.ts';
 
-function createFixture(options: Partial<ForksOptions> = {}) {
+function createFixture(options: Partial<ExtractionPoolOptions> = {}) {
   const { workers, start, untilPending } = fakeWorkers();
   const sessions = { open: 0, refused: false, bytes: 0 };
   const inPlace: { ytDlp: YtDlp | undefined } = { ytDlp: fakeYtDlp('1') };
-  const forks = createForks({
+  const pool = createExtractionPool({
     tools: { ytDlp: () => inPlace.ytDlp },
     start,
     egress: {
@@ -18,7 +18,7 @@ function createFixture(options: Partial<ForksOptions> = {}) {
         sessions.open += 1;
         return {
           proxyUrl: 'http://u:p@127.0.0.1:1',
-          refused: () => sessions.refused,
+          isRefused: () => sessions.refused,
           bytesReceived: () => sessions.bytes,
           close: () => {
             sessions.open -= 1;
@@ -35,7 +35,7 @@ function createFixture(options: Partial<ForksOptions> = {}) {
     ...options,
   });
   const ask = async (more: { url?: string; client?: string; signal?: AbortSignal; deadline?: number } = {}) => {
-    const { info } = await forks.ask({
+    const { info } = await pool.extract({
       url: 'https://media.example/',
       identity: 'direct',
       deadline: Date.now() + 10_000,
@@ -44,16 +44,16 @@ function createFixture(options: Partial<ForksOptions> = {}) {
     });
     return info;
   };
-  return { ask, forks, inPlace, sessions, untilPending, workers };
+  return { ask, pool, inPlace, sessions, untilPending, workers };
 }
 
 const until = (condition: () => boolean | undefined) => expect.poll(condition, { interval: 5 }).toBe(true);
 const status = (status: number) => ({ details: { status } });
 
-describe('createForks', () => {
+describe('createExtractionPool', () => {
   it('sends each request to one warm worker, through its own proxy session', async () => {
-    const { ask, sessions, untilPending, workers, forks } = createFixture();
-    await forks.warm();
+    const { ask, sessions, untilPending, workers, pool } = createFixture();
+    await pool.warm();
     const first = ask();
     await untilPending();
     expect(workers[0]?.pending[0]?.request).toMatchObject({
@@ -104,15 +104,15 @@ describe('createForks', () => {
   });
 
   it('backs off after a worker that exits repeatedly without an answer', async () => {
-    const { forks, workers } = createFixture();
-    await forks.warm();
+    const { pool, workers } = createFixture();
+    await pool.warm();
     workers[0]?.crash();
     await until(() => workers.length === 2);
-    await forks.warm();
+    await pool.warm();
     workers[1]?.crash();
     await expect
       .poll(() =>
-        forks.warm().then(
+        pool.warm().then(
           () => 'warm',
           () => 'backing off',
         ),
@@ -221,9 +221,9 @@ describe('createForks', () => {
   });
 
   it('closes the worker, then fails with 502', async () => {
-    const { ask, forks, workers } = createFixture();
-    await forks.warm();
-    await forks.close();
+    const { ask, pool, workers } = createFixture();
+    await pool.warm();
+    await pool.close();
     expect(workers[0]?.closed).toBe(true);
     await expect(asProblem(ask())).rejects.toMatchObject(status(502));
     expect(workers).toHaveLength(1);

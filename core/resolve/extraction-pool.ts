@@ -1,13 +1,14 @@
 import { abortable, createSemaphore, type Deadline, deadlineSignal, type Permit } from '@reelay/concurrency';
+import type { ProxySession } from '@reelay/guarded-fetch';
 import {
   createSupervisor,
   type SupervisorOptions,
   type WorkerFailure,
   type WorkerResponse,
 } from '@reelay/yt-dlp-worker';
-import { memoryShares, type Settings } from '../../config/index.ts';
-import type { Egress } from '../../egress/index.ts';
-import { CapacityExceeded, UpstreamError } from '../../errors/index.ts';
+import { memoryShares, type Settings } from '../config/index.ts';
+import type { Egress } from '../egress/index.ts';
+import { CapacityExceeded, NotDeliverable, NotFound, UpstreamError } from '../errors/index.ts';
 import {
   type ExtractedInfo,
   type Info,
@@ -16,13 +17,11 @@ import {
   type ParsingOptions,
   parse,
   readExtraction,
-} from '../../parsing/index.ts';
-import { toError } from './failures.ts';
-import { createImpersonation } from './impersonation.ts';
-import { createOperatorCookies } from './operator-cookies.ts';
+} from '../parsing/index.ts';
+import { createImpersonation, createOperatorCookies, toError } from './yt-dlp/index.ts';
 
 /** One link for yt-dlp. */
-export interface AskRequest extends Deadline {
+export interface ExtractionRequest extends Deadline {
   readonly url: string;
   /** For an entry of a list, the list's metadata of it: yt-dlp merges it into its response. */
   readonly entry?: Info;
@@ -30,24 +29,21 @@ export interface AskRequest extends Deadline {
   readonly identity: string;
 }
 
-/** What yt-dlp says of a link. */
-export interface Extraction {
-  readonly info: Info;
-  /** A request took too long, and what it would have returned is missing: another attempt may find more. */
-  readonly isIncomplete: boolean;
+/** What yt-dlp has extracted from a link. `isIncomplete`: a request took too long, another attempt may find more. */
+export interface Extraction extends Omit<ExtractedInfo, 'cookies'> {
   /** The outgoing identity of its requests: URLs may be bound to that address. */
   readonly identity: string;
 }
 
 /** Forks of a warm yt-dlp, one per link. */
-export interface Forks {
+export interface ExtractionPool {
   /**
-   * Asks a fork for the metadata and formats of a link. Forks are shared fairly between clients: one whose pages never end must
-   * not occupy all of them. A request whose process is killed is repeated once.
+   * Extracts the metadata and formats of a link in a fork. Clients get a fair share of the forks: one whose pages never end
+   * must not occupy all of them. A request whose process is killed is repeated once.
    * @throws what `toError` makes of yt-dlp's failure; InMaintenance while yt-dlp is not installed; CapacityExceeded
    *   when the queue is full; TimeoutError (DOMException) at the deadline; the signal's reason once it is aborted
    */
-  ask(request: AskRequest): Promise<Extraction>;
+  extract(request: ExtractionRequest): Promise<Extraction>;
   /** Starts yt-dlp ahead of the first request, if it is installed. @throws when it does not start */
   warm(): Promise<void>;
   /** Gives further links the options and cookies as they are now. */
@@ -55,7 +51,7 @@ export interface Forks {
   close(): Promise<void>;
 }
 
-export interface ForksOptions
+export interface ExtractionPoolOptions
   extends Omit<SupervisorOptions, 'extractorArgs' | 'memoryBytes'>,
     Partial<Pick<Settings, 'cookiesWriteBack' | 'impersonate' | 'ytDlpExtractorArgs' | 'ytDlpPlugins'>> {
   readonly egress: Pick<Egress, 'openProxySession'>;
@@ -90,7 +86,7 @@ class Interrupted extends Error {}
 /** Names the work that the service does for itself. */
 const NO_CLIENT = '';
 
-export function createForks(options: ForksOptions): Forks {
+export function createExtractionPool(options: ExtractionPoolOptions): ExtractionPool {
   const { tools, egress, log, concurrency, playlistLimit, queueLimit, impersonate: rules = [] } = options;
   const { maxBytes = 2 ** 26, pluginDirs = [], ytDlpPlugins } = options;
   const supervisor = createSupervisor({
@@ -108,7 +104,7 @@ export function createForks(options: ForksOptions): Forks {
   });
   let pending = 0;
 
-  const askOnce = async (request: AskRequest, { rank, revoked }: Permit): Promise<Extraction> => {
+  const extractOnce = async (request: ExtractionRequest, { rank, revoked }: Permit): Promise<Extraction> => {
     const { url, entry, identity, deadline, client } = request;
     const signal = AbortSignal.any([request.signal, revoked]);
     const bounded = deadlineSignal({ deadline, signal });
@@ -140,21 +136,20 @@ export function createForks(options: ForksOptions): Forks {
         return { info, isIncomplete, identity };
       }
       signal.throwIfAborted();
-      const isTooLarge = session.bytesReceived() >= maxBytes;
-      const error = toError(withProxyCause(answer.error, { isRefused: session.refused(), isTooLarge }), url);
+      const error = toError(withProxyCause(answer.error, session, maxBytes), url);
       throw answer.error.isInterrupted ? new Interrupted(undefined, { cause: error }) : error;
     } finally {
       session.close();
     }
   };
 
-  const acquire = async (request: AskRequest): Promise<Permit> => {
+  const acquire = async (request: ExtractionRequest): Promise<Permit> => {
     try {
       return await permits.acquire(request.client ?? NO_CLIENT, deadlineSignal(request));
     } catch {
       request.signal.throwIfAborted();
       // The request never reached the site.
-      throw new UpstreamError('No fork of yt-dlp was free in time', {
+      throw new UpstreamError('No yt-dlp fork became free before the deadline', {
         reason: 'service-failed',
         retryAfterSeconds: RETRY_SECONDS,
       });
@@ -162,7 +157,7 @@ export function createForks(options: ForksOptions): Forks {
   };
 
   return {
-    async ask(request) {
+    async extract(request) {
       if (pending >= concurrency + queueLimit) throw new CapacityExceeded('Too many links wait for yt-dlp');
       pending += 1;
       try {
@@ -171,7 +166,7 @@ export function createForks(options: ForksOptions): Forks {
         for (let interruptions = 0; ; ) {
           const permit = await acquire(request);
           try {
-            return await askOnce(request, permit);
+            return await extractOnce(request, permit);
           } catch (error) {
             if (permit.revoked.aborted) continue;
             if (!(error instanceof Interrupted)) throw error;
@@ -205,12 +200,81 @@ async function readAnswer(answer: WorkerResponse & { ok: true }, options: Parsin
 }
 
 /** yt-dlp reports only a closed connection; the proxy session has the reason. */
-function withProxyCause(
-  failure: WorkerFailure,
-  { isRefused, isTooLarge }: { readonly isRefused: boolean; readonly isTooLarge: boolean },
-): WorkerFailure {
-  if (isTooLarge) return { ...failure, kind: 'too_large' };
-  return isRefused && ['proxy', 'network', 'http'].includes(failure.kind)
+function withProxyCause(failure: WorkerFailure, session: ProxySession, maxBytes: number): WorkerFailure {
+  if (session.bytesReceived() >= maxBytes) return { ...failure, kind: 'too_large' };
+  return session.isRefused() && ['proxy', 'network', 'http'].includes(failure.kind)
     ? { ...failure, kind: 'egress_refused' }
     : failure;
 }
+
+/** The part of the egress that chooses outgoing addresses. */
+export type OutgoingAddresses = Pick<Egress, 'nextIdentity' | 'otherIdentity' | 'reportBlocked' | 'reportServed'>;
+
+/**
+ * Extracts the metadata and formats of a link through whichever outgoing address its site serves, beginning with `preferred`.
+ * @throws as `ExtractionPool.extract`
+ */
+export type ExtractLink = (
+  request: Omit<ExtractionRequest, 'identity'> & { readonly preferred?: string },
+) => Promise<Extraction>;
+
+/** Failures that may concern the outgoing address, weakest evidence first. */
+const BLOCK_REASONS = ['refused', 'region', 'rate-limited', 'bot-check'] as const;
+type BlockReason = (typeof BLOCK_REASONS)[number];
+
+/** These failures concern the address. The others may concern the link, so that fewer addresses are tried. */
+const ADDRESS_BLOCKS: readonly BlockReason[] = ['rate-limited', 'bot-check'];
+/** Addresses for one link at most: each takes a turn of yt-dlp, at the cost of the client. Later links try the others. */
+const MAX_ADDRESSES = 8;
+const MAX_ADDRESSES_AFTER_REFUSALS = 3;
+/** Less time than this is no further attempt. */
+const MIN_ATTEMPT_MS = 1_000;
+
+/**
+ * Extracts links by one outgoing address after the other while the site blocks them, within the deadline of the request.
+ * What several addresses failed with becomes one failure: what the site says of the link itself, else the most telling block.
+ */
+export const createAddressRotation =
+  (pool: Pick<ExtractionPool, 'extract'>, egress: OutgoingAddresses): ExtractLink =>
+  async ({ preferred, ...request }) => {
+    const { url, deadline, signal } = request;
+    const tried = new Set<string>();
+    const refused: string[] = [];
+    let strongest: { readonly reason: BlockReason; readonly error: unknown } | undefined;
+    let next: string | undefined = egress.nextIdentity(url, preferred);
+
+    while (next !== undefined) {
+      const identity = next;
+      tried.add(identity);
+      try {
+        const extraction = await pool.extract({ ...request, identity });
+        egress.reportServed(url, identity);
+        // Success proves that earlier refusals concerned the address.
+        for (const other of refused) egress.reportBlocked(url, other);
+        return extraction;
+      } catch (error) {
+        const reason = blockReasonOf(error);
+        const isOfLink = !reason && (error instanceof NotFound || error instanceof NotDeliverable);
+        if (signal.aborted || isOfLink || (!reason && !strongest)) throw error;
+        if (reason && ADDRESS_BLOCKS.includes(reason)) egress.reportBlocked(url, identity, retryAfterOf(error));
+        else if (reason === 'refused') refused.push(identity);
+        const isStronger =
+          reason && (!strongest || BLOCK_REASONS.indexOf(reason) >= BLOCK_REASONS.indexOf(strongest.reason));
+        if (isStronger) strongest = { reason, error };
+      }
+      const isOfAddress = strongest !== undefined && ADDRESS_BLOCKS.includes(strongest.reason);
+      const isLast =
+        tried.size >= (isOfAddress ? MAX_ADDRESSES : MAX_ADDRESSES_AFTER_REFUSALS) ||
+        deadline - Date.now() < MIN_ATTEMPT_MS;
+      next = isLast ? undefined : egress.otherIdentity(url, tried);
+    }
+    throw strongest?.error;
+  };
+
+function blockReasonOf(error: unknown): BlockReason | undefined {
+  const reason = error instanceof NotDeliverable || error instanceof UpstreamError ? error.reason : undefined;
+  return BLOCK_REASONS.find((each) => each === reason);
+}
+
+const retryAfterOf = (error: unknown): number | undefined =>
+  error instanceof UpstreamError ? error.retryAfterSeconds : undefined;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { mp3SizeBytes } from '../../../../core/conversions/conversion.ts';
-import { mergeResource } from '../../../../core/resolve/link/merge-resource.ts';
-import type { Rendition, Resource, Track } from '../../../../core/state/resource.ts';
+import { mp3SizeBytes } from '../../../core/conversions/conversion.ts';
+import { mergeResource } from '../../../core/resolve/merge-resource.ts';
+import type { Rendition, Resource, Track } from '../../../core/state/resource.ts';
 
 const track = (formatId: string, more: Partial<Track> = {}): Track => ({
   formatId,

@@ -1,6 +1,6 @@
-import { tagText } from '../../conversions/index.ts';
-import type { Rendition, Resource, Track } from '../../state/index.ts';
-import { promiseConversions } from '../renditions/index.ts';
+import { tagText } from '../conversions/index.ts';
+import type { Rendition, Resource, Track } from '../state/index.ts';
+import { promiseConversions } from './renditions/index.ts';
 
 /** Bounds the item in the table: some sources use new format ids in each response. */
 const MAX_WITHDRAWN = 50;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { CapacityExceeded, ClientLimitExceeded } from '../../../../core/errors/errors.ts';
-import { clientOf } from '../../../../core/http/client.ts';
-import { createResolveLimits } from '../../../../core/resolve/link/resolve-limits.ts';
-import { createFixture, item, PAGE } from '../fixture.ts';
+import { CapacityExceeded, ClientLimitExceeded } from '../../../core/errors/errors.ts';
+import { clientOf } from '../../../core/http/client.ts';
+import { createResolveLimits } from '../../../core/resolve/client-limits.ts';
+import { createFixture, item, PAGE } from './fixture.ts';
 
 const settled = () => new Promise(setImmediate);
 const bounds = (signal = new AbortController().signal) => ({ deadline: Date.now() + 5_000, signal });

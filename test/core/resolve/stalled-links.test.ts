@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { linkId } from '../../../../core/state/keys.ts';
-import { asProblem } from '../../../support/as-problem.ts';
-import { createFixture, item, list, listed, PAGE } from '../fixture.ts';
+import { linkId } from '../../../core/state/keys.ts';
+import { asProblem } from '../../support/as-problem.ts';
+import { createFixture, item, list, listed, PAGE } from './fixture.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'] });

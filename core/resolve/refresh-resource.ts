@@ -1,26 +1,32 @@
-import { createSingleFlight } from '@reelay/concurrency';
+import { createHash } from 'node:crypto';
+import { createCache, createSingleFlight } from '@reelay/concurrency';
 import { withoutAbsent } from '@reelay/seekable-media/values';
-import type { Egress } from '../../egress/index.ts';
-import { NotFound, StorageFull } from '../../errors/index.ts';
-import type { Resource, ResourceOrigin, Track } from '../../state/index.ts';
-import { readEntries } from '../playlists/index.ts';
-import { type Extraction, type Info, isList, readSubtitleTracks, readTracks } from '../yt-dlp/index.ts';
-import { epochSeconds, freshUntil, isLive, RETENTION_SECONDS } from './assemble-resource.ts';
-import type { CachedState } from './cached-state.ts';
-import type { Extract } from './extract.ts';
-import { createRenewals } from './renewals.ts';
+import type { Egress } from '../egress/index.ts';
+import { NotFound, StorageFull } from '../errors/index.ts';
+import type { Resource, ResourceOrigin, Track } from '../state/index.ts';
+import { type CachedState, MAX_CACHED_BYTES, memoryOf } from './cached-state.ts';
+import type { Extraction, ExtractLink } from './extraction-pool.ts';
+import { readEntries } from './playlist.ts';
+import { epochSeconds, freshUntil, isLive, RETENTION_SECONDS } from './save-item.ts';
+import { type Info, isList, readSubtitleTracks, readTracks } from './yt-dlp/index.ts';
 
 interface RefresherOptions {
   readonly cache: CachedState;
-  readonly extract: Extract;
+  readonly extract: ExtractLink;
   readonly egress: Pick<Egress, 'otherIdentity'>;
 }
 
 /** Finds new URLs for resources whose URLs a source refuses. */
-interface Refresher {
-  /** As `Resolver.refresh`. */
+export interface Refresher {
+  /**
+   * Resolves a stored resource again, through the same outgoing identity unless its site blocks that, and stores its new
+   * URLs unless the table has valid ones of another identity: these are kept beside them in memory. At most one refresh per
+   * resource and identity at a time. The id and everything promised about its streams stay.
+   * @param client whose share of yt-dlp is used: that of the first caller. @default the service itself
+   * @throws NotFound when the item or all of its formats are gone, else as `LinkResolver.resolve`
+   */
   refresh(resource: Resource, signal?: AbortSignal, client?: string): Promise<Resource>;
-  /** As `Resolver.latest`. */
+  /** A resource with the URLs that refreshes in this process have found in place of its own; the same resource if none has. */
   latest(resource: Resource): Resource;
 }
 
@@ -31,7 +37,7 @@ export function createRefresher({ cache, extract, egress }: RefresherOptions): R
   const flights = createSingleFlight<Resource>();
   const renewals = createRenewals();
 
-  /** Whether a resource must be refreshed again so soon that its site cannot have accepted its URLs. */
+  /** True if it was refreshed so recently that the site must have refused the new URLs. */
   const areUrlsRefused = (resource: Resource): boolean =>
     !resource.isLive && !hasExpired(resource) && Date.now() - renewals.refreshedAtMs(resource) < REFUSED_WITHIN_MS;
 
@@ -83,7 +89,7 @@ function withNewUrls(resource: Resource, { info, isIncomplete, identity }: Extra
     if (!track) return isIncomplete ? [{ egress: resource.egress, ...known }] : [];
     const { url, headers, cookies, fragments, fragmentBaseUrl, chunkBytes, urlExpiresAt, availableAt, overrides } =
       track;
-    // What the new track lacks is removed: it belongs to the old URL.
+    // Drops fields that the new track lacks: they describe the old URL.
     const renewed = { fragments, fragmentBaseUrl, chunkBytes, urlExpiresAt, availableAt, overrides };
     return [withoutAbsent<Track>({ ...known, url, egress: identity, headers, cookies, ...renewed })];
   });
@@ -110,3 +116,54 @@ function findItem(info: Info, { url, ...wanted }: ResourceOrigin): Info | undefi
 /** Whether a URL of the resource is past its stated expiry. */
 const hasExpired = ({ tracks }: Resource): boolean =>
   tracks.some(({ urlExpiresAt }) => urlExpiresAt !== undefined && urlExpiresAt * 1000 <= Date.now());
+
+/**
+ * What refreshes in this process have found, by the version that it replaces. The table keeps the URLs of one outgoing
+ * identity; those of the others stand beside it here, since an identity such as the address of a task is of use to its own
+ * process alone.
+ */
+export interface Renewals {
+  /** As `Resolver.latest`. */
+  latest(resource: Resource): Resource;
+  add(refused: Resource, renewed: Resource): void;
+  /** Epoch milliseconds; 0: it was not refreshed here. */
+  refreshedAtMs(resource: Resource): number;
+}
+
+const MAX_RENEWALS = 256;
+/** Renewals of one resource that are followed, one after the other. */
+const MAX_STEPS = 8;
+
+export function createRenewals(): Renewals {
+  const renewals = createCache<string, Resource>({
+    maxEntries: MAX_RENEWALS,
+    maxWeight: MAX_CACHED_BYTES,
+    weightOf: memoryOf,
+  });
+  const refreshedAt = new WeakMap<Resource, number>();
+  return {
+    latest(resource) {
+      let found = resource;
+      for (let step = 0; step < MAX_STEPS; step++) {
+        const renewed = renewals.get(versionOf(found));
+        if (!renewed) break;
+        found = renewed;
+      }
+      return found;
+    },
+    add(refused, renewed) {
+      // A source that answers with the same URLs as before would refer to itself.
+      renewals.delete(versionOf(renewed));
+      if (versionOf(refused) !== versionOf(renewed)) renewals.set(versionOf(refused), renewed);
+      refreshedAt.set(renewed, Date.now());
+    },
+    refreshedAtMs: (resource) => refreshedAt.get(resource) ?? 0,
+  };
+}
+
+/** A digest of what is stored of a resource's URLs, and of the identity that they belong to. */
+function versionOf({ id, egress, tracks }: Resource): string {
+  const hash = createHash('sha256').update(id).update(egress);
+  for (const { formatId, url } of tracks) hash.update('\n').update(formatId).update('\n').update(url);
+  return hash.digest('base64url');
+}

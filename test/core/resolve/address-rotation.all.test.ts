@@ -1,15 +1,15 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { createEgress, type EgressOptions } from '../../../../core/egress/create-egress.ts';
-import { NotDeliverable, NotFound, UpstreamError } from '../../../../core/errors/errors.ts';
-import { createResolver } from '../../../../core/resolve/create-resolver.ts';
-import { createExtract } from '../../../../core/resolve/link/extract.ts';
-import type { Resource } from '../../../../core/state/resource.ts';
-import { createSourceOpeners } from '../../../../stream-service/source/open-source.ts';
-import { startOrigin } from '../../../origin/server.ts';
-import { closeAfterwards } from '../../../support/close-afterwards.ts';
-import { installedTools } from '../../../support/installed-tools.ts';
-import { createMemoryState } from '../memory-state.ts';
+import { createEgress, type EgressOptions } from '../../../core/egress/create-egress.ts';
+import { NotDeliverable, NotFound, UpstreamError } from '../../../core/errors/errors.ts';
+import { createResolver } from '../../../core/resolve/create-resolver.ts';
+import { createAddressRotation } from '../../../core/resolve/extraction-pool.ts';
+import type { Resource } from '../../../core/state/resource.ts';
+import { createSourceOpeners } from '../../../stream-service/source/open-source.ts';
+import { startOrigin } from '../../origin/server.ts';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
+import { installedTools } from '../../support/installed-tools.ts';
+import { createMemoryState } from './memory-state.ts';
 
 const ADDRESSES = ['127.0.0.2', '127.0.0.3'];
 const LINK = 'https://site.example/watch';
@@ -28,9 +28,9 @@ function extractWith(outcomes: readonly (() => Error | undefined)[], options: Pa
   const sourceAddresses = Array.from({ length: 10 }, (_, index) => `192.0.2.${index + 1}`);
   const egress = closeAfterwards(createEgress({ allow: [], sourceAddresses, ...options }));
   const tried: string[] = [];
-  const extract = createExtract(
+  const extract = createAddressRotation(
     {
-      async ask({ identity }) {
+      async extract({ identity }) {
         const error = outcomes[Math.min(tried.push(identity), outcomes.length) - 1]?.();
         if (error) throw error;
         return { info: {}, isIncomplete: false, identity };
@@ -112,7 +112,7 @@ async function startHost(options: Partial<EgressOptions>, table = createMemorySt
       tools: { ytDlp: () => ytDlp },
       egress,
       state: table.state,
-      pluginDirs: [fileURLToPath(new URL('../../../origin/plugin', import.meta.url))],
+      pluginDirs: [fileURLToPath(new URL('../../origin/plugin', import.meta.url))],
       concurrency: 1,
     }),
   );

@@ -1,46 +1,49 @@
 import { abortable, createSingleFlight, type Deadline } from '@reelay/concurrency';
 import pLimit from 'p-limit';
-import { NotDeliverable, NotFound } from '../../errors/index.ts';
-import { createClientNames } from '../../http/index.ts';
-import { describeError } from '../../log/index.ts';
-import { type Link, linkId, type PlaylistEntry, type PlaylistLink, type Resource } from '../../state/index.ts';
+import { NotDeliverable, NotFound } from '../errors/index.ts';
+import { createClientNames } from '../http/index.ts';
+import { describeError } from '../log/index.ts';
+import { type Link, linkId, type PlaylistEntry, type PlaylistLink, type Resource } from '../state/index.ts';
 import {
+  addStall,
+  isStall,
+  type ReleaseSlot,
+  type ResolveLimits,
+  requireNotStalled,
+  stallFailure,
+} from './client-limits.ts';
+import type { Extraction, ExtractLink } from './extraction-pool.ts';
+import {
+  boundEntries,
+  type EntryBounds,
+  type EntryRequest,
   isNamedByList,
   isSearch,
   isUnresolved,
   type List,
   type ListedEntry,
   type ListItem,
-  type Place,
+  type PlaylistPosition,
+  type ResolveDeadline,
   type ResolvedPlaylist,
+  type ResolveEntry,
   readList,
   toItem,
   toPlaylist,
   toUnresolved,
   withGaps,
-} from '../playlists/index.ts';
-import { type Extraction, type Info, identify, isFinal, isList, normalizeLink } from '../yt-dlp/index.ts';
-import { epochSeconds, RETENTION_SECONDS, type SaveOptions, saveItem } from './assemble-resource.ts';
-import {
-  boundEntries,
-  type EntryBounds,
-  type EntryRequest,
-  type ResolveDeadline,
-  type ResolveEntry,
-  type ResolveOptions,
-} from './entry-bounds.ts';
-import type { Extract } from './extract.ts';
-import type { Release, ResolveLimits } from './resolve-limits.ts';
-import { addStall, isStall, requireNotStalled, stallFailure } from './stalled-links.ts';
+} from './playlist.ts';
+import { epochSeconds, RETENTION_SECONDS, type SaveOptions, saveItem } from './save-item.ts';
+import { type Info, identify, isList, isPermanent, normalizeLink } from './yt-dlp/index.ts';
 
 /** What a link leads to: an item or a list. */
 export type Resolved = { readonly type: 'Media'; readonly resource: Resource } | ResolvedPlaylist;
 
 export interface LinkResolverOptions extends SaveOptions {
-  readonly extract: Extract;
+  readonly extract: ExtractLink;
   readonly limits: ResolveLimits;
   /** Whether pages of search results are playlists too. */
-  readonly search: boolean;
+  readonly resolvesSearches: boolean;
   /** Entries of one playlist at most. */
   readonly playlistLimit: number;
   /** Entries of one playlist resolved at once. @default 4, fewer in little memory */
@@ -49,10 +52,32 @@ export interface LinkResolverOptions extends SaveOptions {
   readonly resolveEntry?: ResolveEntry;
 }
 
-/** As the methods of `Resolver`. */
-interface LinkResolver {
-  resolve(url: string, options: ResolveOptions): Promise<Resolved>;
-  resolveEntry(request: EntryRequest, options: ResolveOptions): Promise<readonly Resource[]>;
+/** How long a caller waits, and for which client. */
+export type ResolveBounds = Omit<ResolveDeadline, 'signal'> & Partial<ResolveDeadline>;
+
+/**
+ * Resolves a link to a resource or a playlist: from the state table while fresh, otherwise by yt-dlp. The way of a link:
+ *
+ * 1. A client may resolve a few links at once. A stored resource needs no slot; further links wait (`client-limits.ts`).
+ * 2. Concurrent callers share one resolve per link, which continues while one of them still waits.
+ * 3. A fresh resource of the table is returned. Of a fresh playlist, the entries without a resource are resolved.
+ * 4. Otherwise yt-dlp extracts the link, by the next outgoing address if the site blocks one (`extraction-pool.ts`).
+ * 5. An item becomes a resource that is stored (`save-item.ts`). The entries of a playlist are resolved as links of their own.
+ *    Those that miss their deadline stay bare, and the next request continues with them.
+ * 6. A link whose site did not answer in time is remembered for the client, which gets the same failure at once for a while.
+ */
+export interface LinkResolver {
+  /**
+   * @param url an absolute http or https URL, as the caller sent it after one decoding
+   * @throws NotFound, NotDeliverable, UpstreamError, StateUnavailable, InMaintenance, CapacityExceeded,
+   *   ClientLimitExceeded; TimeoutError (DOMException) at the deadline; the signal's reason once it is aborted
+   */
+  resolve(url: string, bounds: ResolveBounds): Promise<Resolved>;
+  /**
+   * Resolves one entry of a playlist; a nested playlist gives several resources.
+   * @throws as `resolve`
+   */
+  resolveEntry(request: EntryRequest, bounds: ResolveBounds): Promise<readonly Resource[]>;
 }
 
 /** A link to resolve; for an entry of a list, with the list's metadata of it. */
@@ -67,21 +92,20 @@ interface LinkContext {
   readonly list?: string;
 }
 
-/** A list, with what its page has said of its entries unless it was read from the table. */
+/** A playlist; `extraction` is absent when it was read from the table. */
 interface ListContext extends LinkContext {
   readonly extraction?: Extraction;
 }
 
-/** Nested lists are followed to this depth (a channel has tabs, a tab has videos). */
+/** A channel contains tabs, a tab contains videos. Deeper nesting is NotFound. */
 const MAX_DEPTH = 2;
 const FRESH_LIST_SECONDS = 3600;
 /** For a list that is incomplete because a request took too long. */
 const FRESH_INCOMPLETE_LIST_SECONDS = 30;
 const TABLE_READS_AT_ONCE = 16;
 
-/** Link → media or playlist: from the table while it is fresh, else from yt-dlp. */
 export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
-  const { cache, extract, limits, search, playlistLimit, entriesAtOnce, log } = options;
+  const { cache, extract, limits, resolvesSearches, playlistLimit, entriesAtOnce, log } = options;
   const names = createClientNames();
   const flights = createSingleFlight<Resolved>();
 
@@ -125,9 +149,9 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
       const extraction = await extract({ url: link, entry, ...deadline });
       const { info, isIncomplete } = extraction;
       if (isList(info)) {
-        if (isSearch(info) && !search) throw new NotDeliverable('Links to search results are not supported.');
-        const { head, places } = readList(info, link, playlistLimit);
-        const found = await resolvePlaces(places, { ...context, extraction }, deadline);
+        if (isSearch(info) && !resolvesSearches) throw new NotDeliverable('Links to search results are not supported.');
+        const { head, positions } = readList(info, link, playlistLimit);
+        const found = await resolvePositions(positions, { ...context, extraction }, deadline);
         const freshSeconds = isIncomplete ? FRESH_INCOMPLETE_LIST_SECONDS : FRESH_LIST_SECONDS;
         return await storeList(toPlaylist(head, found), context, epochSeconds() + freshSeconds);
       }
@@ -136,7 +160,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
       await cache.putLink({ type: 'Media', ...linkBase(context), resourceId, freshUntil });
       return { type: 'Media', resource };
     } catch (error) {
-      // The deadline of a list says nothing of its entry: the next request continues with it.
+      // The playlist ran out of time, so nothing is known of this entry: the next request continues with it.
       const isCutOff = context.ancestors.length > 0 && Date.now() >= deadline.deadline;
       if (client === undefined || deadline.signal.aborted || isCutOff || !isStall(error, startedAt)) throw error;
       await storeStall(context, client);
@@ -144,7 +168,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
     }
   };
 
-  /** A link that stalls costs a client its deadline once. A later success replaces what is stored of that. */
+  /** Stores the timeout, so that a client waits for a stalled link only once. A later success replaces it. */
   const storeStall = async (context: LinkContext, client: string): Promise<void> => {
     try {
       // Another process may have resolved it meanwhile, or failed for another client.
@@ -152,7 +176,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
       if (latest === undefined || latest.type === 'Stalled')
         await cache.putLink(addStall(latest, linkBase(context), client));
     } catch (cause) {
-      log.warn('Failed to store that a link stalls', { error: describeError(cause) });
+      log.warn('Storing the timeout of a link failed', { error: describeError(cause) });
     }
   };
 
@@ -168,7 +192,10 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
     const entries = await pLimit(TABLE_READS_AT_ONCE).map(stored.entries, readStoredEntry);
     const missing = entries.filter(isUnresolved);
     if (missing.some(({ entry }) => entry.url === stored.url)) return undefined;
-    const playlist = toPlaylist(stored, await resolvePlaces(withGaps(entries, stored.unavailable), context, deadline));
+    const playlist = toPlaylist(
+      stored,
+      await resolvePositions(withGaps(entries, stored.unavailable), context, deadline),
+    );
     // Not fresh for longer than before: an entry that always fails must not keep the list from being resolved again.
     return missing.length > 0 ? storeList(playlist, context, stored.freshUntil) : playlist;
   };
@@ -196,22 +223,28 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
   };
 
   /** Resolves the entries of a list that are not resolved yet, as many as the deadline allows. */
-  const resolvePlaces = async (
-    places: List['places'],
+  const resolvePositions = async (
+    positions: List['positions'],
     list: ListContext,
     deadline: ResolveDeadline,
-  ): Promise<readonly Place[]> => {
+  ): Promise<readonly PlaylistPosition[]> => {
     const bounds = boundEntries(deadline);
     const limit = pLimit(entriesAtOnce);
     const found = await Promise.all(
-      places.map((place) => (isUnresolved(place) ? limit(resolvePlace, place, list, bounds) : [place])),
+      positions.map((position) =>
+        isUnresolved(position) ? limit(resolvePosition, position, list, bounds) : [position],
+      ),
     );
     deadline.signal.throwIfAborted();
     return found.flat().slice(0, playlistLimit);
   };
 
   /** An entry that is gone for good leaves a gap; one that fails for another reason keeps the metadata of the list. */
-  const resolvePlace = async (listed: ListedEntry, list: ListContext, bounds: EntryBounds): Promise<Place[]> => {
+  const resolvePosition = async (
+    listed: ListedEntry,
+    list: ListContext,
+    bounds: EntryBounds,
+  ): Promise<PlaylistPosition[]> => {
     // Entries that came with the page of the list are not known without resolving the list again.
     const deadline = listed.isResolved ? bounds.full : bounds.waiting;
     if (deadline.signal.aborted) return [{ entry: listed.entry }];
@@ -219,7 +252,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
       const resources = await abortable(resolveListed(listed, list, deadline), deadline.signal);
       return resources.map((resource) => toItem(listed, resource, resources.length === 1));
     } catch (error) {
-      return isFinal(error) ? [undefined] : [{ entry: listed.entry }];
+      return isPermanent(error) ? [undefined] : [{ entry: listed.entry }];
     }
   };
 
@@ -244,7 +277,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
       const link = normalizeLink(url);
       const held = options.client === undefined ? undefined : names.hold(options.client);
       const deadline = { ...withSignal(options), client: held?.name };
-      let release: Release | undefined;
+      let release: ReleaseSlot | undefined;
       try {
         // The limits apply to the caller rather than to the shared work: another client that joins it must not wait for them.
         if (held) {
@@ -264,7 +297,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
   };
 }
 
-const withSignal = ({ signal = new AbortController().signal, ...options }: ResolveOptions): ResolveDeadline => ({
+const withSignal = ({ signal = new AbortController().signal, ...options }: ResolveBounds): ResolveDeadline => ({
   ...options,
   signal,
 });
