@@ -3,9 +3,14 @@ export { type ContextSettings, readContextSettings, variablesFor } from './conte
 export { availableMemoryBytes, memoryShares } from './machine-memory.ts';
 export { oneOf, SettingError, wholeNumber } from './parsers.ts';
 export { normalizeProxyUrl } from './proxy-url.ts';
-export { createSecretRenewal, fetchSecret, readSettingsInAws } from './secret-settings.ts';
-export { readSettings, type Settings, settingVariables } from './settings.ts';
+export {
+  createSecretRenewal,
+  fetchSecret,
+  readSettings,
+  readSettingsInAws,
+  type Settings,
+  settingVariables,
+} from './settings.ts';
 export { renderSettingsReference } from './settings-reference.ts';
-export { type ProxyRule, parseImpersonationRule, parseProxyRule } from './site-rules.ts';
-export { hostMatcher, matchesSite } from './sites.ts';
+export { hostMatcher, matchesSite, type ProxyRule, parseImpersonationRule, parseProxyRule } from './site-rules.ts';
 export { type Environment, optional, readVariables, required, setting, type ValuesOf } from './variables.ts';

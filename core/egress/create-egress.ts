@@ -1,7 +1,18 @@
-import { createGuardedFetch, type GuardedFetchOptions, type OutgoingRoutes } from '@reelay/guarded-fetch';
+import { createGuardedFetch, type GuardedFetch, type GuardedFetchOptions } from '@reelay/guarded-fetch';
 import { type Log, silentLog } from '../log/index.ts';
-import type { Egress } from './egress.ts';
-import { createProxyPool } from './proxy-pool.ts';
+import { createProxyPool, type OutgoingIdentities } from './proxy-pool.ts';
+
+/**
+ * Connections to addresses that links, sources and releases name. Each, on every hop, goes to an address that the guard admits,
+ * that of `packages/guarded-fetch`.
+ */
+export interface Egress extends GuardedFetch, OutgoingIdentities {
+  /**
+   * Replaces the configured proxies. Requests under way end through the former ones.
+   * @throws Error as `createEgress` does for an invalid one or for a rule without its proxy: the former ones stay
+   */
+  replaceProxies(urls: readonly string[]): void;
+}
 
 export interface EgressOptions extends Omit<GuardedFetchOptions, 'routes' | 'onRefused'> {
   /** `http://`, `https://` or `socks5://` proxies, assigned to new resolves in turn. @default none: direct connections */
@@ -23,37 +34,39 @@ export interface EgressOptions extends Omit<GuardedFetchOptions, 'routes' | 'onR
  * @throws Error with a one-line message for an invalid option
  */
 export function createEgress(options: EgressOptions): Egress {
-  const { outgoingProxies = [], proxyRules = [], log = silentLog, sourceAddresses, directIdentity: directId } = options;
-  const createPool = (urls: readonly string[]) =>
-    createProxyPool(urls, log, { rules: proxyRules, sourceAddresses, directId });
+  const {
+    outgoingProxies = [],
+    proxyRules: rules,
+    log = silentLog,
+    sourceAddresses,
+    directIdentity: directId,
+  } = options;
+  const createPool = (urls: readonly string[]) => createProxyPool(urls, log, { rules, sourceAddresses, directId });
   let pool = createPool(outgoingProxies);
-  const routes: OutgoingRoutes = {
-    resolve: (id) => pool.resolve(id),
-    sourceAddress: (id) => pool.sourceAddress(id),
-    get proxies() {
-      return pool.proxies;
-    },
-    reportFailure: (proxy) => pool.reportFailure(proxy),
-    reportSuccess: (proxy) => pool.reportSuccess(proxy),
-  };
-  const { request, openProxySession, close } = createGuardedFetch({
+  const guardedFetch = createGuardedFetch({
     ...options,
-    routes,
+    routes: {
+      resolve: (id) => pool.resolve(id),
+      sourceAddress: (id) => pool.sourceAddress(id),
+      get proxies() {
+        return pool.proxies;
+      },
+      reportFailure: (proxy) => pool.reportFailure(proxy),
+      reportSuccess: (proxy) => pool.reportSuccess(proxy),
+    },
     onRefused: ({ hostname, port }) => log.info('Egress guard refused an address', { hostname, port }),
   });
   return {
-    nextIdentity: (link, preferred) => pool.next(link, preferred),
-    otherIdentity: (link, tried) => pool.nextAfter(link, tried),
-    ownsIdentity: (id) => pool.owns(id),
+    ...guardedFetch,
+    nextIdentity: (link, preferred) => pool.nextIdentity(link, preferred),
+    otherIdentity: (link, tried) => pool.otherIdentity(link, tried),
+    ownsIdentity: (id) => pool.ownsIdentity(id),
     reportBlocked: (link, id, minRestSeconds) => pool.reportBlocked(link, id, minRestSeconds),
     reportServed: (link, id) => pool.reportServed(link, id),
-    blockedAddresses: () => pool.blocked(),
+    blockedAddresses: () => pool.blockedAddresses(),
     replaceProxies(urls) {
       pool = createPool(urls);
     },
-    request,
-    openProxySession,
-    close,
   };
 }
 

@@ -1,3 +1,2 @@
-export { createEgress, openLoopbackProxy } from './create-egress.ts';
-export type { Egress } from './egress.ts';
+export { createEgress, type Egress, openLoopbackProxy } from './create-egress.ts';
 export { siteOf } from './site-health.ts';

@@ -1,15 +1,61 @@
+import { createHash } from 'node:crypto';
 import { getRetryDelay } from '@reelay/concurrency';
-import { DIRECT } from '@reelay/guarded-fetch';
-import { matchesSite, type ProxyRule, parseProxyRule } from '../config/index.ts';
+import { DIRECT, type OutgoingRoutes } from '@reelay/guarded-fetch';
+import ipaddr from 'ipaddr.js';
+import { matchesSite, normalizeProxyUrl, parseProxyRule } from '../config/index.ts';
 import type { Log } from '../log/index.ts';
-import { createIdentities } from './identities.ts';
-import type { ProxyPool, ProxyPoolOptions } from './outgoing-identities.ts';
 import { createSiteHealth, siteOf } from './site-health.ts';
+
+/**
+ * Outgoing identities: one for each configured proxy and for each source address of this machine, and `direct`, which is used
+ * where neither is configured.
+ */
+export interface OutgoingIdentities {
+  /**
+   * The identity for a new resolve: of the proxy that the rules name for the link, even if it failed; else `preferred`; else of
+   * the proxies in turn, else of the source addresses, without those that failed a short while ago and those that rest for the
+   * site of the link. If that leaves none: the one whose rest ends first.
+   */
+  nextIdentity(link?: string, preferred?: string): string;
+  /** Another identity for a link whose site has blocked those that were tried; undefined when none is left. */
+  otherIdentity(link: string, tried: ReadonlySet<string>): string | undefined;
+  /** Whether an identity is one of this process: another one that shares the table, or an earlier one, may have had others. */
+  ownsIdentity(identity: string): boolean;
+  /**
+   * To be called when the site of a link has blocked an identity rather than the link: new resolves of the site leave it
+   * out for a while, each time twice as long.
+   * @param minRestSeconds as the site says
+   */
+  reportBlocked(link: string, identity: string, minRestSeconds?: number): void;
+  /** To be called when the site of a link has served an identity. */
+  reportServed(link: string, identity: string): void;
+  /** The outgoing addresses that rest for a site at present, without credentials. */
+  blockedAddresses(): readonly BlockedAddress[];
+}
+
+interface BlockedAddress {
+  readonly site: string;
+  /** `proxy N` by its position from 1, a source address, or `direct`. */
+  readonly address: string;
+  readonly restSeconds: number;
+}
+
+/** An identity whose proxy is no longer configured has another route, always the same, which is logged once. */
+interface ProxyPool extends OutgoingRoutes, OutgoingIdentities {}
+
+interface ProxyPoolOptions {
+  /** `host=position`, counted from 1, or `host=direct`; the first that matches applies. @default none */
+  readonly rules?: readonly string[] | undefined;
+  /** Addresses of this machine, or IPv6 prefixes, to connect from when no proxy is left. @default none */
+  readonly sourceAddresses?: readonly string[] | undefined;
+  /** The id of direct connections of this process. @default `direct` */
+  readonly directId?: string | undefined;
+}
 
 /** Failures of one proxy since it last worked. */
 interface Failures {
   count: number;
-  /** Epoch milliseconds until which `next` leaves the proxy out. */
+  /** Epoch milliseconds until which `nextIdentity` leaves the proxy out. */
   excludedUntil: number;
 }
 
@@ -25,20 +71,46 @@ export function createProxyPool(
   log: Log,
   { rules = [], sourceAddresses = [], directId = DIRECT }: ProxyPoolOptions = {},
 ): ProxyPool {
-  const identities = createIdentities(urls, log, { sourceAddresses, directId });
-  const { proxies, own, nameOf } = identities;
-  const idOf = (target: ProxyRule['proxy']) => (target === 'direct' ? directId : identities.idsByPosition[target - 1]);
+  const proxies = new Map(urls.map((url, index) => [identityOf(url), parseProxy(url, index)]));
+  const addresses = new Map(expandAddresses(sourceAddresses).map((address) => [`address-${address}`, address]));
+  // Proxies are used before source addresses.
+  const configured = [[...proxies.keys()], [...addresses.keys()]].filter((ids) => ids.length > 0);
+  const [first = [directId], ...others] = configured;
+  const groups = [first, ...others].map(createTurns);
+  const reportedIds = new Set<string>();
+
+  const fallbackFor = (id: string): string => {
+    const fallback = first[createHash('sha256').update(id).digest().readUInt32BE() % first.length] as string;
+    if (!reportedIds.has(id)) {
+      reportedIds.add(id);
+      log.warn('Outgoing address is no longer configured, using another one', { id, fallback });
+    }
+    return fallback;
+  };
+  const ownsIdentity = (id: string): boolean => id === directId || proxies.has(id) || addresses.has(id);
+  /** The id under which this process sends what a stored id names. */
+  const own = (id: string): string => {
+    if (ownsIdentity(id)) return id;
+    // `direct@name`: direct connections of another process.
+    return id === DIRECT || id.startsWith(`${DIRECT}@`) ? directId : fallbackFor(id);
+  };
+  /** Counted from 1, as in the error lines of the setting. */
+  const positionOf = (proxy: URL) => [...proxies.values()].indexOf(proxy) + 1;
+  const nameOf = (id: string): string => {
+    const proxy = proxies.get(id);
+    return proxy ? `proxy ${positionOf(proxy)}` : (addresses.get(id) ?? DIRECT);
+  };
+
   const siteRules = rules.map((text, index) => {
     const rule = parseProxyRule(text);
-    const id = rule && idOf(rule.proxy);
+    const url = rule && rule.proxy !== 'direct' ? urls[rule.proxy - 1] : undefined;
+    const id = rule?.proxy === 'direct' ? directId : url && identityOf(url);
     if (!rule || !id)
       throw new Error(`Proxy rule ${index + 1} is not host=position of an outgoing proxy or host=direct`);
     return { rule, id };
   });
   const health = createSiteHealth();
   const failing = new Map<URL | undefined, Failures>();
-  const groups = identities.groups.map(createTurns);
-  const [firstGroup] = groups;
 
   const isFailing = (id: string) => (failing.get(proxies.get(id))?.excludedUntil ?? 0) > Date.now();
   const ruleFor = (link: string) => siteRules.find(({ rule }) => matchesSite(rule, link))?.id;
@@ -60,7 +132,7 @@ export function createProxyPool(
       .sort((one, other) => one.until - other.until)[0]?.id;
 
   return {
-    next(link = '', preferred) {
+    nextIdentity(link = '', preferred) {
       const named = ruleFor(link);
       if (named) return named;
       const site = siteOf(link);
@@ -69,10 +141,10 @@ export function createProxyPool(
         health.use(site, wanted);
         return wanted;
       }
-      return nextUsable(site) ?? firstToReturn(site) ?? firstGroup?.next(() => true) ?? directId;
+      return nextUsable(site) ?? firstToReturn(site) ?? groups[0]?.next(() => true) ?? directId;
     },
-    nextAfter: (link, tried) => (ruleFor(link) ? undefined : nextUsable(siteOf(link), tried)),
-    owns: identities.owns,
+    otherIdentity: (link, tried) => (ruleFor(link) ? undefined : nextUsable(siteOf(link), tried)),
+    ownsIdentity,
     reportFailure: (proxy) => {
       const { count, excludedUntil } = failing.get(proxy) ?? { count: 0, excludedUntil: 0 };
       // Requests that were under way with the one that failed first.
@@ -81,12 +153,12 @@ export function createProxyPool(
       failing.set(proxy, { count: count + 1, excludedUntil: Date.now() + delayMs });
       if (count === 0)
         log.warn('Outgoing proxy failed, new resolves use the others', {
-          proxy: identities.positionOf(proxy),
+          proxy: positionOf(proxy),
           excludedSeconds: delayMs / 1000,
         });
     },
     reportSuccess: (proxy) => {
-      if (failing.delete(proxy)) log.info('Outgoing proxy recovered', { proxy: identities.positionOf(proxy) });
+      if (failing.delete(proxy)) log.info('Outgoing proxy recovered', { proxy: positionOf(proxy) });
     },
     reportBlocked(link, id, minRestSeconds) {
       const site = siteOf(link);
@@ -98,10 +170,10 @@ export function createProxyPool(
       const site = siteOf(link);
       if (health.recover(site, id)) log.info('Site serves an outgoing address again', { site, address: nameOf(id) });
     },
-    blocked: () =>
+    blockedAddresses: () =>
       health.resting().map(({ site, identity, restSeconds }) => ({ site, address: nameOf(identity), restSeconds })),
-    resolve: identities.resolve,
-    sourceAddress: identities.sourceAddress,
+    resolve: (id) => proxies.get(own(id)),
+    sourceAddress: (id) => addresses.get(own(id)),
     proxies: [...proxies.values()],
   };
 }
@@ -124,4 +196,44 @@ function createTurns(ids: readonly string[]): Turns {
       return undefined;
     },
   };
+}
+
+/** An id that reveals neither the address nor the credentials of a proxy. */
+const identityOf = (url: string): string =>
+  `proxy-${createHash('sha256').update(url).digest('base64url').slice(0, 12)}`;
+
+function parseProxy(text: string, index: number): URL {
+  const url = normalizeProxyUrl(text);
+  if (url !== undefined) return new URL(url);
+  throw new Error(
+    `Outgoing proxy ${index + 1} is not an http://, https:// or socks5:// URL of host and port, credentials encoded`,
+  );
+}
+
+/** Addresses taken from one IPv6 prefix: each is an identity of its own, whose health is kept for each site. */
+const MAX_OF_PREFIX = 64;
+
+/** Single addresses as they are, and addresses from each IPv6 prefix. */
+export const expandAddresses = (settings: readonly string[]): string[] => [
+  ...new Set(settings.flatMap((setting) => (setting.includes('/') ? addressesOf(setting) : [setting]))),
+];
+
+/**
+ * Addresses of an IPv6 prefix, spread over it and the same after each start. Sites block whole /64 networks: those of a
+ * shorter prefix are in as many as it has.
+ */
+export function addressesOf(prefix: string): string[] {
+  const [network, prefixLength] = ipaddr.IPv6.parseCIDR(prefix);
+  const count = Math.min(MAX_OF_PREFIX, 2 ** (128 - prefixLength));
+  return Array.from({ length: count }, (_, index) => {
+    // A small prefix is used whole.
+    const isWhole = count < MAX_OF_PREFIX;
+    const digest = isWhole ? Buffer.alloc(16, index) : createHash('sha256').update(`${prefix} ${index}`).digest();
+    const bytes = network.toByteArray().map((byte, at) => {
+      const hostBits = Math.min(8, Math.max(0, (at + 1) * 8 - prefixLength));
+      const mask = 2 ** hostBits - 1;
+      return (byte & ~mask) | ((digest[at] ?? 0) & mask);
+    });
+    return new ipaddr.IPv6(bytes).toString();
+  });
 }

@@ -31,7 +31,7 @@ interface RestingIdentity {
   readonly restSeconds: number;
 }
 
-interface Block {
+interface AddressBlock {
   count: number;
   /** Epoch milliseconds. */
   restsUntil: number;
@@ -44,7 +44,7 @@ const TEST_MS = 30_000;
 const MAX_SITES = 256;
 
 export function createSiteHealth(): SiteHealth {
-  const sites = createCache<string, Map<string, Block>>({ maxEntries: MAX_SITES });
+  const sites = createCache<string, Map<string, AddressBlock>>({ maxEntries: MAX_SITES });
   const find = (site: string, identity: string) => sites.get(site)?.get(identity);
 
   return {
@@ -59,7 +59,7 @@ export function createSiteHealth(): SiteHealth {
       block.restsUntil = Date.now() + TEST_MS;
     },
     block(site, identity, minRestSeconds = 0) {
-      const blocks = sites.get(site) ?? new Map<string, Block>();
+      const blocks = sites.get(site) ?? new Map<string, AddressBlock>();
       const block = blocks.get(identity) ?? { count: 0, restsUntil: 0, isTested: false };
       // Links that were under way with the one that was blocked first.
       if (block.restsUntil > Date.now() && !block.isTested) return undefined;

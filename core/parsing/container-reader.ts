@@ -4,6 +4,8 @@ import {
   readTableDuration,
   type TableDuration,
 } from '@reelay/seekable-media/isobmff';
+import { readOggStreams } from '@reelay/seekable-media/ogg';
+import { readStreamTypes } from '@reelay/seekable-media/segment-probe';
 import {
   duration,
   plausibleDuration,
@@ -29,10 +31,9 @@ import {
   WEBM,
 } from 'mediabunny';
 import type { AudioTraits, Track, VideoTraits } from '../state/index.ts';
-import { codecName, unreadTracks } from './unread-tracks.ts';
 
 /** Bytes of a file at the offset `start`. */
-export interface Block {
+export interface FileBlock {
   readonly start: number;
   readonly bytes: Buffer;
 }
@@ -41,7 +42,7 @@ export interface Block {
 export interface ContainerRequest {
   /** Bytes of the whole file. */
   readonly size: number;
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly FileBlock[];
   readonly wantsDuration: boolean;
   /** No more bytes are available: the result is based on these blocks alone. */
   readonly isLast: boolean;
@@ -142,11 +143,14 @@ async function readContents(
 }
 
 const videoTraits = async (track: InputVideoTrack): Promise<VideoTraits> =>
-  withoutAbsent({
+  pictureTraits({
     codec: await codecOf(track),
-    height: positiveInteger(await track.getDisplayHeight()),
-    width: positiveInteger(await track.getDisplayWidth()),
+    height: await track.getDisplayHeight(),
+    width: await track.getDisplayWidth(),
   });
+
+const pictureTraits = ({ codec, width, height }: VideoTraits): VideoTraits =>
+  withoutAbsent({ codec, height: positiveInteger(height), width: positiveInteger(width) });
 
 const audioTraits = async (track: InputAudioTrack): Promise<AudioTraits> => {
   const bitrate = (await track.getAverageBitrate()) ?? (await track.getBitrate());
@@ -198,7 +202,7 @@ function checkDuration(
 const MAX_TOP_LEVEL_BOXES = 64;
 
 /** The content of `moov` when one block holds all of it. */
-function findMovie(blocks: readonly Block[]): Buffer | undefined {
+function findMovie(blocks: readonly FileBlock[]): Buffer | undefined {
   let offset = 0;
   for (let count = 0; count < MAX_TOP_LEVEL_BOXES; count++) {
     const [box] = parseBoxes(findBytes(blocks, offset, offset + LARGE_BOX_HEADER_BYTES) ?? Buffer.alloc(0));
@@ -210,12 +214,64 @@ function findMovie(blocks: readonly Block[]): Buffer | undefined {
 }
 
 /** What was read of the beginning of a file, which is the first block. */
-const headOf = ([first]: readonly Block[]): Buffer =>
+const headOf = ([first]: readonly FileBlock[]): Buffer =>
   (first && findBytes([first], 0, first.bytes.length)) ?? Buffer.alloc(0);
 
 /** The bytes of a range, `end` excluded, when one block holds all of it. */
-function findBytes(blocks: readonly Block[], start: number, end: number): Buffer | undefined {
+function findBytes(blocks: readonly FileBlock[], start: number, end: number): Buffer | undefined {
   const block = blocks.find((each) => start >= each.start && end <= each.start + each.bytes.length);
   // The bytes of another process arrive as a Uint8Array.
   return block && Buffer.from(block.bytes.buffer, block.bytes.byteOffset + start - block.start, end - start);
+}
+
+/** Stream types of MPEG-TS that mediabunny leaves out (ISO/IEC 13818-1 table 2-34, and registrations of SMPTE and AVS). */
+const VIDEO_TYPES = new Map([
+  [0x01, 'mpeg1video'],
+  [0x02, 'mpeg2video'],
+  [0x10, 'mp4v'],
+  [0x33, 'vvc'],
+  [0x42, 'cavs'],
+  [0xd1, 'dirac'],
+  [0xd2, 'avs2'],
+  [0xea, 'vc1'],
+]);
+/** AAC in LATM, which MP4 holds only once it is unpacked. */
+const AUDIO_TYPES = new Map([[0x11, 'latm']]);
+
+/**
+ * The first tracks that a container declares and mediabunny leaves out, as it does with all codecs of Ogg but Vorbis and Opus:
+ * without them a film would count as its sound. Containers of other formats list tracks whose codec is unknown.
+ * @param head the beginning of the file
+ */
+function unreadTracks(format: InputFormat, head: Buffer): Pick<Track, 'video' | 'audio'> {
+  if (format === OGG) {
+    const streams = readOggStreams(head);
+    const video = streams.find(({ kind }) => kind === 'video');
+    const audio = streams.find(({ kind }) => kind === 'audio');
+    return { video: video ? pictureTraits(video) : null, audio: audio ? { codec: audio.codec } : null };
+  }
+  const types = format === MPEG_TS ? readStreamTypes(head) : [];
+  const [video, audio] = [VIDEO_TYPES, AUDIO_TYPES].map((known) => types.flatMap((type) => known.get(type) ?? [])[0]);
+  return { video: video ? { codec: video } : null, audio: audio ? { codec: audio } : null };
+}
+
+/** Names of codecs in Matroska that differ from those of other containers. */
+const MATROSKA_CODECS: readonly (readonly [id: RegExp, codec: string])[] = [
+  [/^V_MPEG4\/MS.*/, 'msmpeg4'],
+  [/^V_MPEG4\/.*/, 'mp4v'],
+  [/^V_MPEG([12])$/, 'mpeg$1video'],
+  [/^V_MS\/VFW.*/, 'vfw'],
+  [/^A_MPEG\/L([12])$/, 'mp$1'],
+  [/^[AV]_(.+)$/, '$1'],
+];
+
+/**
+ * The codec of a track that mediabunny cannot name, by its id in the container: `mp4v`, `alac`, `V_MPEG2`.
+ * @returns undefined for an id that is no name
+ */
+function codecName(id: unknown): string | undefined {
+  if (typeof id !== 'string') return undefined;
+  const [pattern, codec] = MATROSKA_CODECS.find(([known]) => known.test(id)) ?? [/$/, ''];
+  const name = id.replace(pattern, codec).trim().toLowerCase();
+  return /^[\w.-][\w./ -]{0,31}$/.test(name) ? name : undefined;
 }

@@ -1,4 +1,4 @@
-export type { Block, ContainerRequest, ContainerResponse, Contents } from './container-reader.ts';
+export type { ContainerRequest, ContainerResponse, Contents, FileBlock } from './container-reader.ts';
 export {
   type ExtractedInfo,
   type Info,
@@ -10,7 +10,7 @@ export {
   readExtraction,
   text,
   webUrl,
-} from './extraction/index.ts';
+} from './extraction.ts';
 export { closeParsing, type ParsingOptions, parse } from './parsing-pool.ts';
 export {
   CONVERT_SUBTITLES,

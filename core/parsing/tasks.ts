@@ -4,7 +4,7 @@ import { InvalidSegments, parseSegments, type Segment } from '@reelay/seekable-m
 import { InvalidSubtitles, readSubtitles, type SubtitleFormat, writeSubtitles } from '@reelay/seekable-media/subtitles';
 import type { ManifestFacts } from '@reelay/seekable-media/timeline';
 import type { ContainerRequest, ContainerResponse } from './container-reader.ts';
-import { type ExtractedInfo, InvalidExtraction, parseExtraction } from './extraction/index.ts';
+import { type ExtractedInfo, InvalidExtraction, parseExtraction } from './extraction.ts';
 import type { ParsingTask } from './task.ts';
 
 /** Every export is a task that the processes run. Plain objects, so that a bundle contains only those that it uses. */

@@ -5,12 +5,17 @@ import { ownTurn } from '@reelay/concurrency';
 import { StateUnavailable, StorageFull } from '../errors/index.ts';
 import { type Log, silentLog } from '../log/index.ts';
 import { type GuardRecord, periodStart } from '../spending/index.ts';
-import { type ArchiveProgress, PROGRESS_TTL_SECONDS } from './archive-progress.ts';
-import { createAttachments } from './attachments.ts';
 import { parseKey } from './keys.ts';
 import { createLeaseItem, rotateOriginSecret } from './leases.ts';
 import type { ArchivedList, Link, Resource } from './resource.ts';
-import type { Lease, MaintenanceLease, State, ToolsRecord } from './state.ts';
+import {
+  type ArchiveProgress,
+  type Lease,
+  type MaintenanceLease,
+  PROGRESS_TTL_SECONDS,
+  type State,
+  type ToolsRecord,
+} from './state.ts';
 import type { StateStorage, StoredItem } from './storage.ts';
 
 /** Options of `createState`. */
@@ -28,6 +33,10 @@ const EXACT_SIZE_PREFIX = 'exactSize#';
 /** Lifetime of a resource after a touch, and the minimum interval between the writes of touches. */
 const RESOURCE_TTL_SECONDS = 24 * 3600;
 const TOUCH_INTERVAL_SECONDS = 3600;
+/** A day longer than a resource after the same touch, so that a cover never expires before the keys of its resource. */
+const ATTACHMENT_TTL_SECONDS = 48 * 3600;
+/** Reading an attachment extends its lifetime at most this often. */
+const ATTACHMENT_TOUCH_INTERVAL_SECONDS = 12 * 3600;
 
 /** How long the spending of a day is kept. */
 const SPENDING_TTL_SECONDS = 2 * 24 * 3600;
@@ -50,11 +59,11 @@ export function createState({ storage, now = Date.now, log = silentLog }: StateO
   /** A table that was lost does not take the tools with it. */
   let recordedTools: ToolsRecord | undefined;
 
-  const attachments = createAttachments({ storage, now: seconds });
+  const read = async <T extends StoredRecord>(pk: string, id: string) =>
+    unpackItem<T>(await storage.get(pk), id, seconds());
+  const write = async (pk: string, record: StoredRecord) => storage.put(await packItem(pk, record));
 
-  const put = (item: PackedItem) => storage.put({ ...item });
-
-  const packResource = (resource: Resource): Promise<PackedItem> => {
+  const packResource = (resource: Resource): Promise<StoredItem> => {
     const pk = `resource#${resource.id}`;
     return packItem(pk, resource).catch((error) => {
       const hasFragments = resource.tracks.some(({ fragments }) => fragments);
@@ -75,15 +84,31 @@ export function createState({ storage, now = Date.now, log = silentLog }: StateO
     return true;
   };
 
+  /** Attachments are items beside those of their resources, within the same permissions. */
+  const attachmentKey = (resourceId: string, name: string) => `resource#${resourceId}#${name}`;
+  const extendAttachment = (pk: string, upTo: number) =>
+    storage.extend(pk, { after: seconds(), upTo, expiresAt: seconds() + ATTACHMENT_TTL_SECONDS });
+
+  const getAttachment: State['getAttachment'] = async (resourceId, name) => {
+    const pk = attachmentKey(resourceId, name);
+    const { data, expiresAt = 0 } = (await storage.get(pk)) ?? {};
+    if (!(data instanceof Uint8Array) || expiresAt <= seconds()) return undefined;
+    const staleUntil = seconds() + ATTACHMENT_TTL_SECONDS - ATTACHMENT_TOUCH_INTERVAL_SECONDS;
+    // Without disk space for the change it can still be read.
+    if (expiresAt <= staleUntil) await extendAttachment(pk, staleUntil).catch(() => undefined);
+    return Buffer.from(data);
+  };
+
   const state: State = {
     getResource: async (id) => {
       const item = await storage.get(`resource#${id}`);
       const resource = await unpackItem<Resource>(item, id, seconds());
       return resource && withExactSizes(resource, item);
     },
-    putResource: async (resource) => put(await packResource(resource)),
+    putResource: async (resource) => storage.put(await packResource(resource)),
     touchResource: async ({ id, expiresAt }) => {
-      if (await touch(`resource#${id}`, expiresAt)) await attachments.touchCover(id);
+      if (await touch(`resource#${id}`, expiresAt))
+        await extendAttachment(attachmentKey(id, 'cover'), seconds() + ATTACHMENT_TTL_SECONDS - 1);
     },
     putExactSize: ({ id }, renditionId, bytes) =>
       storage.annotate(`resource#${id}`, {
@@ -91,24 +116,31 @@ export function createState({ storage, now = Date.now, log = silentLog }: StateO
         value: bytes,
         after: seconds(),
       }),
-    getAttachment: attachments.getAttachment,
-    putAttachment: attachments.putAttachment,
-    dropAttachment: attachments.dropAttachment,
-    getLink: async (id) => unpackItem<Link>(await storage.get(`link#${id}`), id, seconds()),
-    putLink: async (link) => put(await packItem(`link#${link.id}`, link)),
-    getArchivedList: async (key) =>
-      parseKey(key)
-        ? unpackItem<ArchivedList>(await storage.get(ARCHIVED_LIST_PREFIX + key), key, seconds())
-        : undefined,
-    putArchivedList: async (list) => put(await packItem(ARCHIVED_LIST_PREFIX + list.id, list)),
+    getAttachment,
+    putAttachment: async (resourceId, name, bytes) => {
+      const pk = attachmentKey(resourceId, name);
+      const item = { pk, expiresAt: seconds() + ATTACHMENT_TTL_SECONDS, data: new Uint8Array(bytes) };
+      if (await storage.putIf(item, { expiredAt: seconds() })) return bytes;
+      return (await getAttachment(resourceId, name)) ?? bytes;
+    },
+    // Expired: a host may change the expiry of items of resources, and may not delete them.
+    dropAttachment: (resourceId, name) =>
+      storage.extend(attachmentKey(resourceId, name), {
+        after: seconds(),
+        upTo: Number.MAX_SAFE_INTEGER,
+        expiresAt: seconds(),
+      }),
+    getLink: (id) => read<Link>(`link#${id}`, id),
+    putLink: (link) => write(`link#${link.id}`, link),
+    getArchivedList: async (key) => (parseKey(key) ? read<ArchivedList>(ARCHIVED_LIST_PREFIX + key, key) : undefined),
+    putArchivedList: (list) => write(ARCHIVED_LIST_PREFIX + list.id, list),
     touchArchivedList: async ({ id, expiresAt }) => {
       await touch(ARCHIVED_LIST_PREFIX + id, expiresAt);
     },
-    getArchiveProgress: async (jobId) =>
-      (await unpackItem<ProgressRecord>(await storage.get(PROGRESS_PREFIX + jobId), jobId, seconds()))?.progress,
-    putArchiveProgress: async (jobId, progress) => {
+    getArchiveProgress: async (jobId) => (await read<ProgressRecord>(PROGRESS_PREFIX + jobId, jobId))?.progress,
+    putArchiveProgress: (jobId, progress) => {
       const record: ProgressRecord = { id: jobId, progress, expiresAt: seconds() + PROGRESS_TTL_SECONDS };
-      await put(await packItem(PROGRESS_PREFIX + jobId, record));
+      return write(PROGRESS_PREFIX + jobId, record);
     },
     addStreamBytes: (bytes) => {
       const day = periodStart('day', seconds());
@@ -144,11 +176,14 @@ export function createState({ storage, now = Date.now, log = silentLog }: StateO
   return rejectWithStateUnavailable(state);
 }
 
-interface ProgressRecord {
+interface StoredRecord {
   readonly id: string;
-  readonly progress: ArchiveProgress;
   /** Epoch seconds. */
   readonly expiresAt: number;
+}
+
+interface ProgressRecord extends StoredRecord {
+  readonly progress: ArchiveProgress;
 }
 
 /** Adds the sizes that were stored beside the record. */
@@ -193,22 +228,13 @@ export class ItemTooLarge extends Error {
   override readonly name = 'ItemTooLarge';
 }
 
-/** A compressed record with the attributes that the table needs. */
-interface PackedItem {
-  readonly pk: string;
-  readonly v: number;
-  /** Epoch seconds; the table's TTL attribute. */
-  readonly expiresAt: number;
-  readonly data: Uint8Array;
-}
-
 const compress = promisify(brotliCompress);
 const decompress = promisify(brotliDecompress);
 /** Quality 5 needs a third of the maximum's time for nearly its ratio, on JSON with similar URLs. */
 const COMPRESSION = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
-/** Compresses a record. */
-async function packItem(pk: string, record: { readonly expiresAt: number }): Promise<PackedItem> {
+/** Compresses a record. `v`: version of the format; `expiresAt`: the table's TTL attribute. */
+async function packItem(pk: string, record: StoredRecord): Promise<StoredItem> {
   const json = Buffer.from(JSON.stringify(record));
   if (json.length > MAX_UNPACKED_BYTES) throw new ItemTooLarge(`${pk}: ${json.length} bytes`);
   const data = await compress(json, COMPRESSION);
@@ -221,7 +247,7 @@ async function packItem(pk: string, record: { readonly expiresAt: number }): Pro
  * expired, is of another version, or is corrupt.
  * @param now epoch seconds
  */
-async function unpackItem<T extends { readonly id: string; readonly expiresAt: number }>(
+async function unpackItem<T extends StoredRecord>(
   item: Readonly<Record<string, unknown>> | undefined,
   id: string,
   now: number,

@@ -1,5 +1,3 @@
-export { type ArchiveProgress, NO_PROGRESS, PROGRESS_TTL_SECONDS } from './archive-progress.ts';
-export { chooseSubtitle } from './choose-subtitle.ts';
 export { createState, ItemTooLarge } from './create-state.ts';
 export {
   archiveKey,
@@ -40,8 +38,12 @@ export type {
   TrackWindow,
   VideoTraits,
 } from './resource.ts';
+export { chooseSubtitle } from './resource.ts';
 export {
+  type ArchiveProgress,
   MAX_ATTACHMENT_BYTES,
+  NO_PROGRESS,
+  PROGRESS_TTL_SECONDS,
   type State,
   type ToolsRecord,
 } from './state.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createState } from '../../core/state/create-state.ts';
-import { createDynamoDbStorage } from '../../core/state/dynamodb/dynamodb-storage.ts';
+import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import { bundle } from '../../infra/build/bundle.ts';
 import { type DynamoDbFixture, ensureTable, startDynamoDb } from '../support/dynamodb.ts';
 import { type BundledFunction, startFunction } from './bundled-function.ts';

@@ -1,7 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
 import { createState } from '../../core/state/create-state.ts';
-import { createDynamoDbStorage } from '../../core/state/dynamodb/dynamodb-storage.ts';
+import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import type { State } from '../../core/state/state.ts';
 import { aResource } from '../core/state/resources.ts';
 import { expectedItems } from './roles.ts';

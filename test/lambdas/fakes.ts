@@ -4,9 +4,8 @@ import type { Cue } from '@reelay/seekable-media/subtitles';
 import { StateUnavailable, StorageFull } from '../../core/errors/errors.ts';
 import { fieldsWithoutSecrets } from '../../core/log/log.ts';
 import type { Resolved, Resolver } from '../../core/resolve/index.ts';
-import type { ArchiveProgress } from '../../core/state/archive-progress.ts';
 import type { ArchivedList, Resource } from '../../core/state/resource.ts';
-import type { MaintenanceLease, ToolsRecord } from '../../core/state/state.ts';
+import type { ArchiveProgress, MaintenanceLease, ToolsRecord } from '../../core/state/state.ts';
 import { createFunctions } from '../../lambdas/api/functions.ts';
 import type { Event, Result } from '../../lambdas/http-handler.ts';
 

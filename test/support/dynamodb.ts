@@ -5,7 +5,7 @@ import {
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
-import { createTableClient } from '../../core/state/dynamodb/table-client.ts';
+import { createTableClient } from '../../core/state/dynamodb/index.ts';
 import { listen } from './listen.ts';
 
 /** DynamoDB's API in this process, with tables in memory. */

@@ -3,11 +3,11 @@ import { sniff } from '@reelay/seekable-media/sniff';
 import { parseContentRange } from '@reelay/source/request-headers';
 import { ParsingLimitExceeded, UpstreamError } from '../../errors/index.ts';
 import {
-  type Block,
   type ContainerRequest,
   type ContainerResponse,
   type Contents,
   FIND_ENCRYPTED_ENTRY,
+  type FileBlock,
   type ParsingOptions,
   parse,
   READ_CONTAINER,
@@ -30,7 +30,7 @@ export interface RemoteFile {
   /** The source sends it compressed: what was read is decoded, and nothing else can be. */
   readonly isCompressed: boolean;
   /** What was read: the start of the file first. */
-  readonly blocks: readonly [Block, ...Block[]];
+  readonly blocks: readonly [FileBlock, ...FileBlock[]];
   /**
    * Adds a block with the bytes from `start` up to, not including, `end`.
    * @throws OutOfReach; UpstreamError; the signal's reason once it is aborted
@@ -57,7 +57,7 @@ export async function openFile(track: Track, request: Omit<TrackRequest, 'range'
   if (!hasBytes) discardResponse(first);
   const head = hasBytes ? await readBody(first, BLOCK_BYTES).catch(orNothing(first)) : Buffer.alloc(0);
   const size = sizeOf(first, head);
-  const blocks: [Block, ...Block[]] = [{ start: 0, bytes: head }];
+  const blocks: [FileBlock, ...FileBlock[]] = [{ start: 0, bytes: head }];
   let totalBytes = head.length;
 
   const load = async (start: number, end: number) => {
@@ -187,7 +187,7 @@ const bitrateOf = (size: number | undefined, seconds: number | undefined) =>
  * Whether the blocks read so far contain an encrypted MP4 sample entry. Reading the blocks themselves does not depend on
  * the container reader, which may fail on encrypted files.
  */
-export const isEncrypted = (blocks: readonly Block[], options: ParsingOptions): Promise<boolean> =>
+export const isEncrypted = (blocks: readonly FileBlock[], options: ParsingOptions): Promise<boolean> =>
   parse(
     FIND_ENCRYPTED_ENTRY,
     blocks.map(({ bytes }) => bytes),

@@ -1,8 +1,15 @@
-import { ConditionalCheckFailedException, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DeleteCommand, DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { randomInt } from 'node:crypto';
+import { ConditionalCheckFailedException, DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import {
+  BatchGetCommand,
+  DeleteCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import { createSemaphore } from '@reelay/concurrency';
 import type { StateStorage, StoredItem } from '../storage.ts';
-import { createCounter } from './counter.ts';
-import { callTimeout, createTableClient } from './table-client.ts';
 
 /** Options of `createDynamoDbStorage`. */
 interface DynamoDbStorageOptions {
@@ -121,3 +128,93 @@ function absentOrAny(conditions: readonly Condition[]) {
     ExpressionAttributeValues: Object.fromEntries(conditions.map(({ value }, index) => [`:value${index}`, value])),
   };
 }
+
+/** Items that share the count, because DynamoDB limits one item to 1,000 writes per second. */
+const SHARDS = 16;
+const KEYS = Array.from({ length: SHARDS }, (_, shard) => ({ pk: `count#${shard}` }));
+
+/** BatchGet attempts for keys that a throttled table returns unprocessed. */
+const MAX_READ_ATTEMPTS = 3;
+
+/** A counter for concurrent writers. */
+export interface Counter {
+  add(): Promise<void>;
+  sum(): Promise<number>;
+}
+
+/** Creates a counter over the items `count#0` to `count#15`. */
+export function createCounter(table: DynamoDBDocumentClient, tableName: string): Counter {
+  const read = async (keys: readonly { pk: string }[], attempts: number): Promise<number> => {
+    const request = { [tableName]: { Keys: [...keys], ConsistentRead: true } };
+    const { Responses, UnprocessedKeys } = await table.send(
+      new BatchGetCommand({ RequestItems: request }),
+      callTimeout(),
+    );
+    const sum = (Responses?.[tableName] ?? []).reduce((total, item) => total + Number(item.n ?? 0), 0);
+    const unprocessed = (UnprocessedKeys?.[tableName]?.Keys ?? []) as { pk: string }[];
+    if (unprocessed.length === 0) return sum;
+    if (attempts <= 1) throw new Error('Shards of the count remained unprocessed');
+    return sum + (await read(unprocessed, attempts - 1));
+  };
+
+  return {
+    add: async () => {
+      const command = new UpdateCommand({
+        TableName: tableName,
+        Key: { pk: `count#${randomInt(SHARDS)}` },
+        UpdateExpression: 'ADD #n :one',
+        ExpressionAttributeNames: { '#n': 'n' },
+        ExpressionAttributeValues: { ':one': 1 },
+      });
+      await table.send(command, callTimeout());
+    },
+    sum: () => read(KEYS, MAX_READ_ATTEMPTS),
+  };
+}
+
+/** Bounds one attempt from the moment it is sent. */
+const ATTEMPT_TIMEOUT_MS = 2_000;
+/** Bound the wait for a permit to send, and a whole call with its attempts. */
+const WAIT_TIMEOUT_MS = 15_000;
+const CALL_TIMEOUT_MS = 20_000;
+const MAX_CONCURRENT_CALLS = 128;
+
+/**
+ * Creates a client with short timeouts and bounded concurrency. The timeout of an attempt starts when it is sent; before
+ * that it waits for a permit: of a thousand concurrent calls to a slow table most would time out and be retried.
+ */
+export function createTableClient(
+  config: DynamoDBClientConfig = {},
+  maxConcurrentCalls = MAX_CONCURRENT_CALLS,
+): DynamoDBClient {
+  const semaphore = createSemaphore({ permits: maxConcurrentCalls });
+  const client = new DynamoDBClient({
+    maxAttempts: 2,
+    requestHandler: {
+      connectionTimeout: 1_000,
+      requestTimeout: ATTEMPT_TIMEOUT_MS,
+      throwOnRequestTimeout: true,
+      httpsAgent: { keepAlive: true, maxSockets: maxConcurrentCalls },
+      httpAgent: { keepAlive: true, maxSockets: maxConcurrentCalls },
+    },
+    ...config,
+  });
+  const limitConcurrency =
+    <Arguments, Result>(next: (call: Arguments) => Promise<Result>) =>
+    async (call: Arguments): Promise<Result> => {
+      const { release } = await semaphore.acquire('', AbortSignal.timeout(WAIT_TIMEOUT_MS));
+      try {
+        return await next(call);
+      } finally {
+        release();
+      }
+    };
+  // Added after the retry middleware, so that each attempt acquires its own permit.
+  client.middlewareStack.add(limitConcurrency, { step: 'deserialize', priority: 'high', name: 'limitConcurrency' });
+  return client;
+}
+
+/** Options that abort a call after CALL_TIMEOUT_MS: the client bounds single attempts only. */
+export const callTimeout = (): { readonly abortSignal: AbortSignal } => ({
+  abortSignal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+});

@@ -1,2 +1,1 @@
-export { createDynamoDbStorage } from './dynamodb-storage.ts';
-export { createTableClient } from './table-client.ts';
+export { createDynamoDbStorage, createTableClient } from './dynamodb-storage.ts';

@@ -1,10 +1,16 @@
 import type { Dispatcher } from 'undici';
 import type { Destination } from './address-guard.ts';
-import { decodeResponse } from './decode-response.ts';
 import { type DispatcherOptions, isProxyAuthFailure, proxyDispatcher, socketDispatcher } from './dispatchers.ts';
 import { EgressRefused, UpstreamError } from './errors.ts';
 import { DIRECT, DIRECT_ROUTES, isSocks } from './outgoing-routes.ts';
-import { discardResponse, dispatch, type GuardedResponse, type RawResponse, toUpstreamError } from './response-body.ts';
+import {
+  decodeResponse,
+  discardResponse,
+  dispatch,
+  type GuardedResponse,
+  type RawResponse,
+  toUpstreamError,
+} from './response-body.ts';
 
 /** Options of one request. */
 export interface GuardedRequest {

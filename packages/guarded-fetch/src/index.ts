@@ -2,10 +2,15 @@ export type { Destination } from './address-guard.ts';
 export { isPublicAddress } from './address-guard.ts';
 export type { Lookup } from './dial.ts';
 export { EgressRefused, UpstreamError, type UpstreamReason } from './errors.ts';
-export { generatedStream } from './generated-stream.ts';
+export type { ProxySession, ProxySessionOptions } from './forward-proxy.ts';
 export type { GuardedRequest } from './guarded-client.ts';
 export { createGuardedFetch, type GuardedFetch, type GuardedFetchOptions } from './guarded-fetch.ts';
 export { DIRECT, type OutgoingRoutes } from './outgoing-routes.ts';
-export type { ProxySession, ProxySessionOptions } from './proxy-session.ts';
-export { appendChunk, discardResponse, type GuardedResponse, hasPausedReader } from './response-body.ts';
+export {
+  appendChunk,
+  discardResponse,
+  type GuardedResponse,
+  generatedStream,
+  hasPausedReader,
+} from './response-body.ts';
 export { receivedBytes, releaseBuffer } from './socket.ts';

@@ -1,4 +1,5 @@
-import { Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
+import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { EgressRefused, UpstreamError } from './errors.ts';
 import { copyBytes } from './socket.ts';
@@ -235,4 +236,53 @@ function join(...parts: readonly Buffer[]): Buffer {
   let at = 0;
   for (const part of parts) at += part.copy(whole, at);
   return whole;
+}
+
+/**
+ * The bytes that a generator makes. Unlike that of `Readable.from`, its destruction does not wait for what the generator waits for.
+ * @param onDestroy ends what the generator waits for
+ */
+export function generatedStream(parts: AsyncIterator<Buffer>, onDestroy: () => void): Readable {
+  return new Readable({
+    highWaterMark: 1,
+    read() {
+      parts.next().then(
+        ({ value, done }) => this.push(done ? null : value),
+        (error) => this.destroy(error),
+      );
+    },
+    destroy(error, done) {
+      onDestroy();
+      // Its `finally` blocks run once it does not wait any more.
+      parts.return?.().catch(() => undefined);
+      done(error);
+    },
+  });
+}
+
+/** A part of compressed bytes ends somewhere. */
+const PART = { finishFlush: constants.Z_SYNC_FLUSH };
+
+const DECODERS = new Map([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+]);
+
+/** The response with its body decoded, as far as it is read. Others, and unknown codings, stay as they are. */
+export function decodeResponse(response: GuardedResponse): GuardedResponse {
+  const { 'content-encoding': coding = '', 'content-length': _, ...headers } = response.headers;
+  const create = DECODERS.get(coding.trim().toLowerCase());
+  if (!create) return response;
+  const decoder = pipeline(response.body, create(response.status === 206 ? PART : {}), () => undefined);
+  const decoded = async function* () {
+    try {
+      yield* decoder;
+    } catch (error) {
+      throw toUpstreamError(error);
+    }
+  };
+  const body = generatedStream(decoded(), () => decoder.destroy());
+  return { ...response, headers, body, wasDecoded: true };
 }

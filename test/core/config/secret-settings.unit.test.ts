@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { SettingError } from '../../../core/config/parsers.ts';
-import { loadSecretSettings } from '../../../core/config/secret-settings.ts';
+import { loadSecretSettings } from '../../../core/config/settings.ts';
 
 const PROXIES = 'arn:aws:secretsmanager:eu-central-1:111111111111:secret:proxies-a1b2c3';
 const COOKIES = 'arn:aws:secretsmanager:eu-central-1:111111111111:secret:cookies-a1b2c3';

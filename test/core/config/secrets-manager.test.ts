@@ -2,7 +2,7 @@ import { readFile, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { dirname } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createSecretRenewal, readSettingsInAws } from '../../../core/config/secret-settings.ts';
+import { createSecretRenewal, readSettingsInAws } from '../../../core/config/settings.ts';
 import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { listen } from '../../support/listen.ts';
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SettingError } from '../../../core/config/parsers.ts';
 import { readSettings } from '../../../core/config/settings.ts';
-import { parseProxyRule } from '../../../core/config/site-rules.ts';
-import { hostMatcher, matchesSite, parseSitePattern } from '../../../core/config/sites.ts';
+import { hostMatcher, matchesSite, parseProxyRule, parseSitePattern } from '../../../core/config/site-rules.ts';
 import { siteOf } from '../../../core/egress/site-health.ts';
 
 describe('parseSitePattern', () => {

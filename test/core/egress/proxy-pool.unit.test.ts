@@ -12,17 +12,17 @@ function createPool(count: number) {
   const note = (...line: unknown[]) => void lines.push(line);
   const urls = Array.from({ length: count }, (_, index) => `http://user:secret@proxy-${index}.example:1`);
   const pool = createProxyPool(urls, { info: note, warn: note, error: note });
-  const ids = urls.map(() => pool.next());
+  const ids = urls.map(() => pool.nextIdentity());
   const proxies = [...pool.proxies];
   /** The positions of the proxies that the next resolves get. */
-  const turns = (length: number) => Array.from({ length }, () => ids.indexOf(pool.next()));
+  const turns = (length: number) => Array.from({ length }, () => ids.indexOf(pool.nextIdentity()));
   return { pool, ids, proxies, turns, lines };
 }
 
 describe('rules for sites', () => {
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const urls = ['http://a.example:1', 'socks5://b.example:1', 'http://c.example:1'];
-  const ids = urls.map((url) => createProxyPool([url], log).next());
+  const ids = urls.map((url) => createProxyPool([url], log).nextIdentity());
   const rules = ['youtube.com=1', 'api.vimeo.com=direct', '*.vimeo.com=2', 'B\u00fccher.example=DIRECT'];
   const pool = () => createProxyPool(urls, log, { rules });
 
@@ -33,7 +33,7 @@ describe('rules for sites', () => {
     ['https://api.vimeo.com/1', 'direct'],
     ['https://xn--bcher-kva.example/', 'direct'],
   ])('name the identity of %s', (link, identity) => {
-    const { next, reportFailure, proxies } = pool();
+    const { nextIdentity: next, reportFailure, proxies } = pool();
     for (const proxy of proxies) reportFailure(proxy);
     expect([next(link), next(link)]).toEqual([identity, identity]);
   });
@@ -45,7 +45,7 @@ describe('rules for sites', () => {
     'https://example.com/?youtube.com',
     '',
   ])('leave %j to the proxies in turn', (link) => {
-    const { next } = pool();
+    const { nextIdentity: next } = pool();
     expect([next(link), next(link), next(link)]).toEqual(ids);
   });
 
@@ -143,14 +143,14 @@ describe('an address that a site blocks', () => {
   const [A, B] = ['address-192.0.2.1', 'address-192.0.2.2'] as const;
 
   it('is left out for the site alone', () => {
-    const { next, reportBlocked } = addressPool(2);
+    const { nextIdentity: next, reportBlocked } = addressPool(2);
     reportBlocked(LINK, A);
     expect([next(SAME_SITE), next(SAME_SITE), next(SAME_SITE)]).toEqual([B, B, B]);
     expect(new Set([next('https://other.example/'), next('https://other.example/')])).toEqual(new Set([A, B]));
   });
 
   it('rests twice as long after each further block, up to six hours', () => {
-    const { next, reportBlocked, blocked } = addressPool(2);
+    const { nextIdentity: next, reportBlocked, blockedAddresses: blocked } = addressPool(2);
     for (const restMinutes of [5, 10, 20, 40, 80, 160, 320, 360, 360]) {
       reportBlocked(LINK, A);
       reportBlocked(LINK, A);
@@ -163,13 +163,13 @@ describe('an address that a site blocks', () => {
   });
 
   it('rests as long as the site says', () => {
-    const { reportBlocked, blocked } = addressPool(1);
+    const { reportBlocked, blockedAddresses: blocked } = addressPool(1);
     reportBlocked(LINK, A, 3600);
     expect(blocked()[0]?.restSeconds).toBe(3600);
   });
 
   it('is tested by one link at a time, and in turn again once it is served', () => {
-    const { next, reportBlocked, reportServed } = addressPool(2);
+    const { nextIdentity: next, reportBlocked, reportServed } = addressPool(2);
     const turns = () => [1, 2, 3, 4].map(() => next(LINK)).filter((id) => id === A).length;
     reportBlocked(LINK, A);
     vi.setSystemTime(5 * MINUTE_MS);
@@ -186,7 +186,7 @@ describe('an address that a site blocks', () => {
   });
 
   it('is used while all are blocked, the one whose rest ends first', () => {
-    const { next, nextAfter, reportBlocked } = addressPool(2);
+    const { nextIdentity: next, otherIdentity: nextAfter, reportBlocked } = addressPool(2);
     reportBlocked(LINK, B);
     vi.setSystemTime(SECOND_MS);
     reportBlocked(LINK, A);
@@ -196,28 +196,28 @@ describe('an address that a site blocks', () => {
 
   it('is followed by the other proxies, then by the source addresses', () => {
     const pool = createProxyPool(proxyUrls, log, { sourceAddresses: ['192.0.2.1'] });
-    const tried = new Set([pool.next(LINK)]);
-    for (let id = pool.nextAfter(LINK, tried); id; id = pool.nextAfter(LINK, tried)) tried.add(id);
+    const tried = new Set([pool.nextIdentity(LINK)]);
+    for (let id = pool.otherIdentity(LINK, tried); id; id = pool.otherIdentity(LINK, tried)) tried.add(id);
     expect([...tried].map((id) => id.replace(/-.*/, ''))).toEqual(['proxy', 'proxy', 'address']);
     for (const id of tried) pool.reportBlocked(LINK, id);
-    expect(JSON.stringify(pool.blocked())).not.toContain('secret');
+    expect(JSON.stringify(pool.blockedAddresses())).not.toContain('secret');
   });
 
   it('is kept where a rule names it', () => {
-    const { next, nextAfter, reportBlocked } = addressPool(2, ['site.example=direct']);
+    const { nextIdentity: next, otherIdentity: nextAfter, reportBlocked } = addressPool(2, ['site.example=direct']);
     reportBlocked(LINK, 'direct');
     expect([next(LINK, A), nextAfter(LINK, new Set(['direct']))]).toEqual(['direct', undefined]);
   });
 
   it('gives way, where a stored resource prefers it', () => {
-    const { next, reportBlocked } = addressPool(2);
+    const { nextIdentity: next, reportBlocked } = addressPool(2);
     expect([next(LINK, B), next(LINK, B)]).toEqual([B, B]);
     reportBlocked(LINK, B);
     expect(next(LINK, B)).toBe(A);
   });
 
   it('is remembered for 256 sites', () => {
-    const { reportBlocked, blocked } = addressPool(1);
+    const { reportBlocked, blockedAddresses: blocked } = addressPool(1);
     for (let site = 0; site < 300; site++) reportBlocked(`https://site-${site}.example/`, A);
     expect(blocked()).toHaveLength(256);
   });
@@ -229,14 +229,14 @@ describe('an address that a site blocks', () => {
     ['http://192.0.2.7:8080/x', '192.0.2.7'],
     ['http://[2001:db8::1]/x', '[2001:db8::1]'],
   ])('of %s is known for %s', (link, site) => {
-    const { reportBlocked, blocked } = addressPool(1);
+    const { reportBlocked, blockedAddresses: blocked } = addressPool(1);
     reportBlocked(link, A);
     expect(blocked()).toMatchObject([{ site }]);
   });
 });
 
 it('takes the identities of direct connections of other processes for its own', () => {
-  const { next, resolve, sourceAddress } = createProxyPool([], silentLog, { directId: 'direct@here' });
+  const { nextIdentity: next, resolve, sourceAddress } = createProxyPool([], silentLog, { directId: 'direct@here' });
   for (const id of ['direct', 'direct@there', 'proxy-gone']) {
     expect(next('https://site.example/', id)).toBe('direct@here');
     expect([resolve(id), sourceAddress(id)]).toEqual([undefined, undefined]);

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
 import { SettingError } from '../../../core/config/parsers.ts';
 import { readSettings } from '../../../core/config/settings.ts';
-import { addressesOf, expandAddresses } from '../../../core/egress/outgoing-identities.ts';
+import { addressesOf, expandAddresses } from '../../../core/egress/proxy-pool.ts';
 import { certificateFile } from '../../../packages/guarded-fetch/test/certificate.ts';
 import { serve, serveTls } from '../../../packages/guarded-fetch/test/servers.ts';
 import { egressFor } from './egress-for.ts';

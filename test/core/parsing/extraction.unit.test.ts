@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { InvalidExtraction, parseExtraction, readExtraction } from '../../../core/parsing/extraction/index.ts';
+import { InvalidExtraction, parseExtraction, readExtraction } from '../../../core/parsing/extraction.ts';
 
 const reduce = (info: Readonly<Record<string, unknown>>) => readExtraction({ info }).info;
 const listOf = <T>(length: number, create: (index: number) => T): T[] => Array.from({ length }, (_, n) => create(n));

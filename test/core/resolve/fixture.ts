@@ -1,5 +1,4 @@
-import { createEgress } from '../../../core/egress/create-egress.ts';
-import type { Egress } from '../../../core/egress/egress.ts';
+import { createEgress, type Egress } from '../../../core/egress/create-egress.ts';
 import { createResolver, type ResolverOptions } from '../../../core/resolve/create-resolver.ts';
 import type { ResolveBounds } from '../../../core/resolve/index.ts';
 import type { WorkerFailure } from '../../../packages/yt-dlp-worker/src/worker/worker-protocol.ts';

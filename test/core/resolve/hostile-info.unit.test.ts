@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toProblem } from '../../../core/api/problem.ts';
-import { readExtraction } from '../../../core/parsing/extraction/index.ts';
+import { readExtraction } from '../../../core/parsing/extraction.ts';
 import { readEntries } from '../../../core/resolve/playlist.ts';
 import { selectRenditions } from '../../../core/resolve/renditions/select-renditions.ts';
 import { assembleResource } from '../../../core/resolve/save-item.ts';

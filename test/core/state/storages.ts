@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createDynamoDbStorage } from '../../../core/state/dynamodb/dynamodb-storage.ts';
+import { createDynamoDbStorage } from '../../../core/state/dynamodb/index.ts';
 import { openSqliteStorage } from '../../../core/state/sqlite/sqlite-storage.ts';
 import type { StateStorage } from '../../../core/state/storage.ts';
 import { ensureTable, startDynamoDb } from '../../support/dynamodb.ts';

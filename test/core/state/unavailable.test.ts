@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { StateUnavailable } from '../../../core/errors/errors.ts';
 import { createState } from '../../../core/state/create-state.ts';
-import { createDynamoDbStorage } from '../../../core/state/dynamodb/dynamodb-storage.ts';
+import { createDynamoDbStorage } from '../../../core/state/dynamodb/index.ts';
 import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { createLocalTableClient } from '../../support/dynamodb.ts';
 import { listen } from '../../support/listen.ts';

@@ -40,12 +40,12 @@ export function createFailingEgress({ effect }: FaultInjector, allow: readonly s
   const client = createGuardedClient({ dialer });
   const forwardProxy = createForwardProxy({ dialer });
   return {
-    nextIdentity: proxyPool.next,
-    otherIdentity: proxyPool.nextAfter,
-    ownsIdentity: proxyPool.owns,
+    nextIdentity: proxyPool.nextIdentity,
+    otherIdentity: proxyPool.otherIdentity,
+    ownsIdentity: proxyPool.ownsIdentity,
     reportBlocked: proxyPool.reportBlocked,
     reportServed: proxyPool.reportServed,
-    blockedAddresses: proxyPool.blocked,
+    blockedAddresses: proxyPool.blockedAddresses,
     replaceProxies: () => undefined,
     request: client.request,
     openProxySession: async (options) => {

@@ -1,8 +1,8 @@
 import { checkCookies } from '../../../core/config/file-settings.ts';
-import { InvalidExtraction, parseExtraction } from '../../../core/parsing/extraction/index.ts';
-import { assembleResource } from '../../../core/resolve/save-item.ts';
+import { InvalidExtraction, parseExtraction } from '../../../core/parsing/extraction.ts';
 import { readEntries } from '../../../core/resolve/playlist.ts';
 import { selectRenditions } from '../../../core/resolve/renditions/select-renditions.ts';
+import { assembleResource } from '../../../core/resolve/save-item.ts';
 import { identify } from '../../../core/resolve/yt-dlp/metadata.ts';
 import { parseCookies } from '../../../core/resolve/yt-dlp/requests.ts';
 import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';

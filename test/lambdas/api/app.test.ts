@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
 import { createState } from '../../../core/state/create-state.ts';
-import { createDynamoDbStorage } from '../../../core/state/dynamodb/dynamodb-storage.ts';
+import { createDynamoDbStorage } from '../../../core/state/dynamodb/index.ts';
 import { createGetAppInfo } from '../../../lambdas/api/get-app-info.ts';
 import type { Activity } from '../../../packages/yt-dlp-worker/src/tools.ts';
 import { closeAfterwards } from '../../support/close-afterwards.ts';

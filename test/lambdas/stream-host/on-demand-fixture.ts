@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { HostEvent } from '../../../core/http/host-event.ts';
 import { fieldsWithoutSecrets } from '../../../core/log/log.ts';
 import { createState } from '../../../core/state/create-state.ts';
-import { createDynamoDbStorage } from '../../../core/state/dynamodb/dynamodb-storage.ts';
+import { createDynamoDbStorage } from '../../../core/state/dynamodb/index.ts';
 import type { State } from '../../../core/state/state.ts';
 import { type Result, routeEvent } from '../../../lambdas/http-handler.ts';
 import { createHostService, createHostStore } from '../../../lambdas/stream-host/host.ts';

@@ -1,6 +1,5 @@
 import { createState } from '../../../core/state/create-state.ts';
-import { createDynamoDbStorage } from '../../../core/state/dynamodb/dynamodb-storage.ts';
-import { createTableClient } from '../../../core/state/dynamodb/table-client.ts';
+import { createDynamoDbStorage, createTableClient } from '../../../core/state/dynamodb/index.ts';
 import type { State } from '../../../core/state/state.ts';
 
 /** A client for moto, which a busy machine makes slower than a table: without the time limits of attempts. */

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { EventSource } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ACCESS_HEADER } from '../../../core/http/client.ts';
-import { PROGRESS_TTL_SECONDS } from '../../../core/state/archive-progress.ts';
+import { PROGRESS_TTL_SECONDS } from '../../../core/state/state.ts';
 import { openResponse, sendRequest } from '../../support/request.ts';
 import { failingSource, until } from '../fixture.ts';
 import { fileSource } from '../outputs/encode/mp3/fixture.ts';

@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { SourceLimits } from '@reelay/source';
-import { createEgress } from '../../../core/egress/create-egress.ts';
-import type { Egress } from '../../../core/egress/egress.ts';
+import { createEgress, type Egress } from '../../../core/egress/create-egress.ts';
 import type { Resource, Track } from '../../../core/state/resource.ts';
 import type { OpenSource } from '../../../stream-service/source/open-source.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { assembleResource } from '../../../core/resolve/save-item.ts';
 import { selectRenditions } from '../../../core/resolve/renditions/select-renditions.ts';
+import { assembleResource } from '../../../core/resolve/save-item.ts';
 import { toResourceInformation } from '../../../lambdas/api/get-resource.ts';
 import type { MediaInformation } from '../../../web/src/api/index.ts';
 import type { Choice } from '../../../web/src/renditions/choice.ts';

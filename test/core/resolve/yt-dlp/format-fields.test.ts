@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { readExtraction } from '../../../../core/parsing/extraction/index.ts';
+import { readExtraction } from '../../../../core/parsing/extraction.ts';
 import { installedTools } from '../../../support/installed-tools.ts';
 import { FORMAT_FIELDS, PROTOCOLS, SECTION_FIELDS, SUBTITLE_FIELDS } from './documented-fields.ts';
 

@@ -1,4 +1,4 @@
-import { readExtraction } from '../../../../core/parsing/extraction/index.ts';
+import { readExtraction } from '../../../../core/parsing/extraction.ts';
 import { type Candidate, readTracks } from '../../../../core/resolve/yt-dlp/tracks.ts';
 
 /** A format as yt-dlp describes it. */
