@@ -1,7 +1,7 @@
 /** The service under measurement, in a process of its own: as `npm start`, plus the extractor of the bench's origin. */
 
 import { readSettings } from '../core/config/settings.ts';
-import { silentLog } from '../core/log/log.ts';
+import { silentLog } from '../core/log/index.ts';
 import { startService } from '../local/service.ts';
 import { collectWhenIdle } from '../stream-service/index.ts';
 import { PLUGIN_DIR } from './bench.ts';

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { accessKeys, accessKeysFile } from './access-keys.ts';
-import { cookiesDir, cookiesFile, extraCaFile, ytDlpPlugins } from './file-settings.ts';
+import { accessKeys, accessKeysFile, cookiesDir, cookiesFile, extraCaFile, ytDlpPlugins } from './file-settings.ts';
 import { addressRanges, sourceAddresses } from './network-settings.ts';
 import { anyText, basePath, flag, hostNames, matching, oneOf, proxyUrls, wholeNumber } from './parsers.ts';
 import { inScope } from './setting.ts';

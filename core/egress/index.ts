@@ -1,2 +1,2 @@
 export { createEgress, type Egress, openLoopbackProxy } from './create-egress.ts';
-export { siteOf } from './site-health.ts';
+export { siteOf } from './proxy-pool.ts';

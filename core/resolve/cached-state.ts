@@ -1,22 +1,9 @@
 import { type Cache, createCache } from '@reelay/concurrency';
 import type { FragmentList } from '@reelay/seekable-media/dash';
 import { UpstreamError } from '../errors/index.ts';
-import { ItemTooLarge, type Link, linkId, type Resource, type State } from '../state/index.ts';
+import { ItemTooLarge, type Link, type Resource, type State } from '../state/index.ts';
 
 export type ResourceState = Pick<State, 'getLink' | 'getResource' | 'putLink' | 'putResource' | 'touchResource'>;
-
-/** Links and resources of the state table behind a short-lived cache. Every method may throw StateUnavailable. */
-export interface CachedState {
-  /** @param key the link, or the key under which an entry of a list is stored */
-  getLink(key: string): Promise<Link | undefined>;
-  getResource(id: string): Promise<Resource | undefined>;
-  /** @throws UpstreamError when the resource is too large for a table item */
-  putResource(resource: Resource): Promise<void>;
-  /** A list too large for a table item is not stored: the next request resolves it again. */
-  putLink(link: Link): Promise<void>;
-  /** Extends the retention of a resource that was answered from the table. */
-  touchResource(resource: Resource): Promise<void>;
-}
 
 const CACHE_OPTIONS = { maxEntries: 256, maxAgeMs: 10_000 };
 /** A resource takes some 20 kB of memory without the fragments of its DASH tracks, and up to 10 MB with them. */
@@ -30,7 +17,11 @@ export const memoryOf = ({ tracks }: Resource): number =>
 
 const fragmentBytes = ({ urls, durations }: FragmentList): number => urls.length + durations.length * DURATION_BYTES;
 
-export function createCachedState(state: ResourceState): CachedState {
+/**
+ * Links and resources of the state table behind a short-lived cache. `putResource` throws UpstreamError for a resource that is
+ * too large for a table item. A link that is too large is not stored: the next request resolves it again.
+ */
+export function createCachedState(state: ResourceState): ResourceState {
   const links = createCache<string, Link>(CACHE_OPTIONS);
   const resources = createCache<string, Resource>({
     ...CACHE_OPTIONS,
@@ -38,19 +29,8 @@ export function createCachedState(state: ResourceState): CachedState {
     weightOf: memoryOf,
   });
   return {
-    async getLink(key) {
-      const id = linkId(key);
-      const cached = links.get(id);
-      if (cached) return cached;
-      const link = await state.getLink(id);
-      return link && keep(links, link);
-    },
-    async getResource(id) {
-      const cached = resources.get(id);
-      if (cached) return cached;
-      const resource = await state.getResource(id);
-      return resource && keep(resources, resource);
-    },
+    getLink: async (id) => links.get(id) ?? keep(links, await state.getLink(id)),
+    getResource: async (id) => resources.get(id) ?? keep(resources, await state.getResource(id)),
     async putResource(resource) {
       await state.putResource(resource).catch((cause) => {
         throw cause instanceof ItemTooLarge
@@ -70,5 +50,5 @@ export function createCachedState(state: ResourceState): CachedState {
 }
 
 /** Keeps a record of the table, at most until it expires there. */
-const keep = <T extends Link | Resource>(cache: Cache<string, T>, record: T): T =>
-  cache.set(record.id, record, record.expiresAt * 1000);
+const keep = <T extends Link | Resource>(cache: Cache<string, T>, record: T | undefined): T | undefined =>
+  record && cache.set(record.id, record, record.expiresAt * 1000);

@@ -21,7 +21,7 @@ import {
 import { createImpersonation, createOperatorCookies, toError } from './yt-dlp/index.ts';
 
 /** One link for yt-dlp. */
-export interface ExtractionRequest extends Deadline {
+interface ExtractionRequest extends Deadline {
   readonly url: string;
   /** For an entry of a list, the list's metadata of it: yt-dlp merges it into its response. */
   readonly entry?: Info;

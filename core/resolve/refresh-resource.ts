@@ -4,14 +4,14 @@ import { withoutAbsent } from '@reelay/seekable-media/values';
 import type { Egress } from '../egress/index.ts';
 import { NotFound, StorageFull } from '../errors/index.ts';
 import type { Resource, ResourceOrigin, Track } from '../state/index.ts';
-import { type CachedState, MAX_CACHED_BYTES, memoryOf } from './cached-state.ts';
+import { MAX_CACHED_BYTES, memoryOf, type ResourceState } from './cached-state.ts';
 import type { Extraction, ExtractLink } from './extraction-pool.ts';
 import { readEntries } from './playlist.ts';
 import { epochSeconds, freshUntil, isLive, RETENTION_SECONDS } from './save-item.ts';
 import { type Info, isList, readSubtitleTracks, readTracks } from './yt-dlp/index.ts';
 
 interface RefresherOptions {
-  readonly cache: CachedState;
+  readonly cache: ResourceState;
   readonly extract: ExtractLink;
   readonly egress: Pick<Egress, 'otherIdentity'>;
 }
@@ -122,7 +122,7 @@ const hasExpired = ({ tracks }: Resource): boolean =>
  * identity; those of the others stand beside it here, since an identity such as the address of a task is of use to its own
  * process alone.
  */
-export interface Renewals {
+interface Renewals {
   /** As `Resolver.latest`. */
   latest(resource: Resource): Resource;
   add(refused: Resource, renewed: Resource): void;
@@ -134,7 +134,7 @@ const MAX_RENEWALS = 256;
 /** Renewals of one resource that are followed, one after the other. */
 const MAX_STEPS = 8;
 
-export function createRenewals(): Renewals {
+function createRenewals(): Renewals {
   const renewals = createCache<string, Resource>({
     maxEntries: MAX_RENEWALS,
     maxWeight: MAX_CACHED_BYTES,

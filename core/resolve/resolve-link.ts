@@ -124,7 +124,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
     );
 
   const findFresh = async (cacheKey: string): Promise<Link | undefined> => {
-    const stored = await cache.getLink(cacheKey);
+    const stored = await cache.getLink(linkId(cacheKey));
     return stored && stored.freshUntil > epochSeconds() ? stored : undefined;
   };
 

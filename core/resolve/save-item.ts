@@ -4,7 +4,7 @@ import type { Egress } from '../egress/index.ts';
 import { NotDeliverable, NotFound } from '../errors/index.ts';
 import { describeError, type Log } from '../log/index.ts';
 import { capabilitiesOf, type Resource, type ResourceOrigin, resourceId, type Track } from '../state/index.ts';
-import type { CachedState } from './cached-state.ts';
+import type { ResourceState } from './cached-state.ts';
 import type { Extraction } from './extraction-pool.ts';
 import { mergeResource } from './merge-resource.ts';
 import { inspectTracks } from './probe/index.ts';
@@ -103,7 +103,7 @@ function noRenditionError(info: Info): Error {
 }
 
 export interface SaveOptions {
-  readonly cache: CachedState;
+  readonly cache: ResourceState;
   readonly egress: Pick<Egress, 'request'>;
   readonly log: Log;
   /** Hosts whose files may stop after the first minute. */

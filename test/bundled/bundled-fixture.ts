@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { cp, mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { operations } from '../../core/api/operations.ts';
-import { silentLog } from '../../core/log/log.ts';
+import { silentLog } from '../../core/log/index.ts';
 import type { Handler } from '../../lambdas/http-handler.ts';
 import { createGateway } from '../../local/gateway/gateway.ts';
 import { ALLOWED_ORIGINS, PLUGIN_DIR } from '../contract/target-settings.ts';

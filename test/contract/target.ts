@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { ResourceInformation } from '../../clients/reelay-client/src/api-types.ts';
 import { readSettings, type Settings } from '../../core/config/settings.ts';
-import { silentLog } from '../../core/log/log.ts';
+import { silentLog } from '../../core/log/index.ts';
 import type { ServiceOptions } from '../../local/service.ts';
 import { type Origin, type OriginOptions, startOrigin } from '../origin/server.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';

@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Cue } from '@reelay/seekable-media/subtitles';
-import { StateUnavailable, StorageFull } from '../../core/errors/errors.ts';
-import { fieldsWithoutSecrets } from '../../core/log/log.ts';
+import { StateUnavailable, StorageFull } from '../../core/errors/index.ts';
+import { fieldsWithoutSecrets } from '../../core/log/index.ts';
 import type { Resolved, Resolver } from '../../core/resolve/index.ts';
 import type { ArchivedList, Resource } from '../../core/state/resource.ts';
 import type { ArchiveProgress, MaintenanceLease, ToolsRecord } from '../../core/state/state.ts';

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
 import { createEgress } from '../../core/egress/create-egress.ts';
-import { StateUnavailable } from '../../core/errors/errors.ts';
+import { StateUnavailable } from '../../core/errors/index.ts';
 import { startService } from '../../local/service.ts';
 import { createLocalTools, toToolsOptions } from '../../local/tools/local-tools.ts';
 import { startOrigin } from '../origin/server.ts';

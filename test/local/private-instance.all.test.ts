@@ -9,7 +9,7 @@ import { syncList } from '../../clients/reelay-client/src/folder/index.ts';
 import { createClient } from '../../clients/reelay-client/src/index.ts';
 import { readSettings } from '../../core/config/settings.ts';
 import { signerFor } from '../../core/http/client.ts';
-import { fieldsWithoutSecrets, type Log } from '../../core/log/log.ts';
+import { fieldsWithoutSecrets, type Log } from '../../core/log/index.ts';
 import type { Media } from '../../lambdas/api/mcp-tools.ts';
 import { startService } from '../../local/service.ts';
 import { ALLOWED_ORIGINS } from '../contract/target-settings.ts';

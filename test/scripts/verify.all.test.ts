@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { hashAccessKey } from '../../core/config/access-keys.ts';
+import { hashAccessKey } from '../../core/config/file-settings.ts';
 import { streamLinks } from '../../scripts/verify/sites.ts';
 import { createPacedRequests } from '../contract/paced-requests.ts';
 import { useTarget } from '../contract/target.ts';

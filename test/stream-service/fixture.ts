@@ -2,7 +2,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { FileSource, Source } from '@reelay/source';
-import { silentLog } from '../../core/log/log.ts';
+import { silentLog } from '../../core/log/index.ts';
 import { keyOf, renditionId, resourceId } from '../../core/state/keys.ts';
 import type { Rendition, Resource, Track } from '../../core/state/resource.ts';
 import type { ArchiveProgress } from '../../core/state/state.ts';

@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { silentLog } from '../../core/log/log.ts';
+import { silentLog } from '../../core/log/index.ts';
 import type { ToolsOptions } from '../../packages/yt-dlp-worker/src/install/create-tools.ts';
 import { withLock } from '../../packages/yt-dlp-worker/src/install/version-store.ts';
 import { type Ffmpeg, type ToolProvider, ToolUnavailable, type YtDlp } from '../../packages/yt-dlp-worker/src/tools.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { silentLog } from '../../core/log/log.ts';
+import { silentLog } from '../../core/log/index.ts';
 import { ytDlpFromPypi } from '../../packages/yt-dlp-worker/src/yt-dlp/providers.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
 import { listen } from '../support/listen.ts';

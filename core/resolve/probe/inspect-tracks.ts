@@ -1,24 +1,37 @@
 import { discardResponse } from '@reelay/guarded-fetch';
-import { isMediaContainer } from '@reelay/seekable-media/codecs';
-import { dashTimeline, unpackFragments } from '@reelay/seekable-media/dash';
+import { fileType, isMediaContainer } from '@reelay/seekable-media/codecs';
+import { dashTimeline, firstFragmentUrl, unpackFragments } from '@reelay/seekable-media/dash';
 import { offsetAfterFirstMinute, segmentAfterFirstMinute } from '@reelay/seekable-media/timeline';
+import { plausibleDuration } from '@reelay/seekable-media/values';
 import { availabilityDelayMs, MAX_AVAILABILITY_WAIT_MS, segmentUrl, untilAvailable } from '@reelay/source/track';
 import pLimit from 'p-limit';
 import { hostMatcher } from '../../config/index.ts';
-import { EgressRefused, NotDeliverable, NotFound, UpstreamError } from '../../errors/index.ts';
+import { COMPRESSED, EgressRefused, NotDeliverable, NotFound, UpstreamError } from '../../errors/index.ts';
 import { capabilitiesOf, type Track } from '../../state/index.ts';
 import { type RenditionSelection, selectRenditions } from '../renditions/index.ts';
 import { type Candidate, isPermanent, webUrl } from '../yt-dlp/index.ts';
-import { manifestKinds } from './probe-manifest.ts';
-import { checkHosts, DRM_PROTECTED, probeTrack } from './probe-track.ts';
-import { hasCodec, isUndescribedPlaylist, type Probed, withoutDuration } from './read-file.ts';
+import { manifestKinds, probeManifest } from './probe-manifest.ts';
+import {
+  describeTraits,
+  type FileTraits,
+  hasCodec,
+  isEncrypted,
+  isUndescribedPlaylist,
+  openFile,
+  type Probed,
+  readTraits,
+  withoutDuration,
+} from './read-file.ts';
 import {
   type Probe,
   type ProbeOptions,
   readBody,
   requestTrack,
+  requireAllowed,
   startProbe,
+  statusError,
   TOTAL_TIMEOUT_MS,
+  trackSignal,
 } from './request-track.ts';
 
 /** Tracks of one item that are requested at once. */
@@ -219,4 +232,52 @@ async function findLaterBytes(track: Track, request: Request): Promise<LaterByte
   const facts = await kind?.scan(await readBody(response, kind.maxBytes), request.parsing);
   const later = webUrl(facts?.later?.uri, response.url);
   return later === undefined ? undefined : { url: segmentUrl(track, later), offset: facts?.later?.offset ?? 0 };
+}
+
+const DRM_PROTECTED = 'The media is DRM protected.';
+
+/**
+ * The track with codecs, height, duration and size from its file or manifest, where the description of its source is incomplete.
+ * @throws NotFound when it is not media, NotDeliverable, UpstreamError, EgressRefused; TimeoutError (DOMException)
+ */
+async function probeTrack(track: Track, probe: Probe): Promise<Probed<Track>> {
+  const kind = manifestKinds[track.delivery];
+  if (kind) return probeManifest(track, kind, probe);
+  const file = await openFile(track, { ...probe, signal: trackSignal(probe) });
+  // An empty file cannot satisfy the range that was requested.
+  if (file.status === 416) throw new NotFound('The file is empty', { reason: 'no-media' });
+  if (file.status !== 200 && file.status !== 206) throw statusError(file.status);
+  const { result, failure } = await readTraits(file, probe.parsing);
+  // Also when the time is over: what is encrypted is not offered.
+  if (await isEncrypted(file.blocks, { ...probe.parsing, signal: probe.callerSignal }))
+    throw new NotDeliverable(DRM_PROTECTED, { reason: 'drm' });
+  if (!result) throw new NotFound('The file is not media', { reason: 'no-media' });
+  if (file.isCompressed) throw new NotDeliverable(COMPRESSED);
+  return { result: withTraits(track, result, file.size), failure };
+}
+
+/** @returns the track itself. @throws EgressRefused when the track is on a private host; TimeoutError (DOMException) */
+async function checkHosts(track: Track, probe: Probe): Promise<Probed<Track>> {
+  const { url, fragments, fragmentBaseUrl } = track;
+  await requireAllowed([url, webUrl(fragments && firstFragmentUrl(fragments), fragmentBaseUrl)], probe);
+  return { result: track };
+}
+
+/** The bytes of a file are more reliable than its link; but a container name of the same media type is kept. */
+function withTraits(track: Track, { isAssumed, ...result }: FileTraits, sizeBytes: number | undefined): Track {
+  const hasVideo = result.video !== null;
+  // What the source describes, for example in a DASH manifest, is more reliable than an assumption.
+  const { video, audio } = isAssumed && hasCodec(track) ? track : result;
+  const durationSeconds = plausibleDuration(result.durationSeconds ?? track.durationSeconds, sizeBytes);
+  const isSameType = fileType(track.container, hasVideo).mimeType === fileType(result.container, hasVideo).mimeType;
+  return {
+    ...withoutDuration(track),
+    ...result,
+    ...(durationSeconds !== undefined && { durationSeconds }),
+    container: isSameType ? track.container : result.container,
+    video: video && (track.video || video.codec) ? { ...track.video, ...video } : null,
+    audio: audio && { ...track.audio, ...audio },
+    ...(sizeBytes !== undefined && { sizeBytes, sizeIsExact: true }),
+    ...(track.description && { description: describeTraits(track.description, result) }),
+  };
 }

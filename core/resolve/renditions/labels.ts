@@ -2,8 +2,7 @@ import type { FileType } from '@reelay/seekable-media/codecs';
 import type { AudioVersion, Flaw, Rendition } from '../../state/index.ts';
 import type { Candidate } from '../yt-dlp/index.ts';
 import { type AudioFacts, languageName } from './audio-versions.ts';
-import { best, languageCriteria, order } from './criteria.ts';
-import { hasForeignAudio, isDamaged, shorterSide, USUAL_FPS } from './traits.ts';
+import { best, hasForeignAudio, isDamaged, languageCriteria, order, shorterSide, USUAL_FPS } from './criteria.ts';
 
 const RESOLUTION_NAMES: Readonly<Record<number, string>> = { 2160: ' (4K)', 4320: ' (8K)' };
 const VERSION_NAMES: Readonly<Record<AudioVersion, string>> = {

@@ -1,8 +1,8 @@
 import { isMp4Container, mp4HoldsAudio } from '@reelay/seekable-media/codecs';
 import { capabilitiesOf, type Rendition, type Resource, type Track } from '../../state/index.ts';
 import { languageName, languageTag } from './audio-versions.ts';
+import { isAac } from './criteria.ts';
 import { severityOf } from './select-quality.ts';
-import { isAac } from './traits.ts';
 
 /** The audio of an item in one language. */
 export interface Sound {

@@ -10,8 +10,8 @@ import {
   tagText,
 } from '../../conversions/index.ts';
 import type { Rendition, Resource, Track } from '../../state/index.ts';
+import { audioBitrate, playsEverywhere, shorterSide } from './criteria.ts';
 import { FLAWS, flawsSaid, isWhole } from './labels.ts';
-import { audioBitrate, playsEverywhere, shorterSide } from './traits.ts';
 
 type Offer = Pick<Resource, 'renditions'> & SizedResource;
 

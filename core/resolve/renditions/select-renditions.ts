@@ -10,7 +10,16 @@ import {
 } from '../../state/index.ts';
 import type { Candidate } from '../yt-dlp/index.ts';
 import { findAlternates, readAudioFacts } from './audio-versions.ts';
-import { audioCriteria, best, partnerCriteria, rank, videoCriteria } from './criteria.ts';
+import {
+  audioBitrate,
+  audioCriteria,
+  best,
+  outputType,
+  partnerCriteria,
+  rank,
+  type VideoCandidate,
+  videoCriteria,
+} from './criteria.ts';
 import {
   audioLabel,
   isWhole,
@@ -20,7 +29,6 @@ import {
   withDistinctDescriptions,
   withFlaws,
 } from './labels.ts';
-import { audioBitrate, outputType, type VideoCandidate } from './traits.ts';
 
 /** What of an item is offered to clients. */
 export interface RenditionSelection {

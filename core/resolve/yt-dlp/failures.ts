@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { isPublicAddress } from '@reelay/guarded-fetch';
 import type { WorkerFailure, WorkerFailureKind } from '@reelay/yt-dlp-worker';
 import {
+  ABSENCE_REASONS,
   type AbsenceReason,
   EgressRefused,
   isPassing,
@@ -156,17 +157,7 @@ function retryAfterOf({ retryAfterSeconds, message }: WorkerFailure, reason: Rea
   return seconds > 0 ? Math.min(Math.ceil(seconds), maxSeconds) : undefined;
 }
 
-const ABSENCES: readonly string[] = Object.keys({
-  'not-found': true,
-  'unknown-host': true,
-  'private-address': true,
-  'no-media': true,
-  'not-started': true,
-  ended: true,
-  gone: true,
-} satisfies Record<AbsenceReason, true>);
-
-const isAbsence = (reason: Reason): reason is AbsenceReason => ABSENCES.includes(reason);
+const isAbsence = (reason: Reason): reason is AbsenceReason => (ABSENCE_REASONS as readonly Reason[]).includes(reason);
 const isRefusal = (reason: Reason): reason is RefusalReason => reason in DETAILS;
 
 /** For the log. */

@@ -13,7 +13,7 @@ export interface Cache<K, V> {
   keys(): Iterable<K>;
 }
 
-export interface CacheOptions<V> {
+interface CacheOptions<V> {
   readonly maxEntries: number;
   /** Milliseconds after which an entry expires. Its memory is released then, too. @default never */
   readonly maxAgeMs?: number;
@@ -28,7 +28,7 @@ export interface CacheOptions<V> {
   readonly now?: () => number;
 }
 
-export interface IdleLimit {
+interface IdleLimit {
   /** Milliseconds since its last use after which an entry is idle. */
   readonly afterMs: number;
   /** The sum of the weights of all entries, beyond which idle ones are evicted, the least recently used first. */
@@ -109,7 +109,7 @@ export function createCache<K, V extends NonNullable<unknown>>({
 }
 
 /** Runs work for a key, or joins the run that is in progress for it. */
-export type SingleFlight<T, K = string> = (
+type SingleFlight<T, K = string> = (
   key: K,
   work: (signal: AbortSignal) => Promise<T>,
   signal?: AbortSignal,

@@ -27,7 +27,7 @@ export interface Semaphore {
   waiting(client?: string): number;
 }
 
-export interface SemaphoreOptions {
+interface SemaphoreOptions {
   /** @default no limit */
   readonly permits?: number;
   /** Permits that one client may hold: the rest are free at once for the next client. @default `permits` */
@@ -172,7 +172,7 @@ function removeFrom<T>(sets: Map<string, Set<T>>, name: string, value: T): boole
 }
 
 /** Limits how often each client does something: a token bucket for each (GCRA). */
-export interface RateLimit {
+interface RateLimit {
   /**
    * Takes a token of a client. One that has none owes it: a client that does not wait has to wait longer.
    * @returns milliseconds until the client would have had a token; 0: it had one
@@ -182,7 +182,7 @@ export interface RateLimit {
   waitMs(client: string): number;
 }
 
-export interface RateLimitOptions {
+interface RateLimitOptions {
   /** Tokens that each client gets in a second. */
   readonly perSecond: number;
   /** Tokens that a client has at most: what it may do at once. */

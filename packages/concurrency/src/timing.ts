@@ -42,7 +42,7 @@ export async function waitAtMost(work: Promise<unknown>, timeoutMs: number): Pro
   }
 }
 
-export interface RetryDelayOptions {
+interface RetryDelayOptions {
   /** Milliseconds after the first failure; doubled after each further one. */
   readonly initialDelayMs: number;
   /** @default no limit */
@@ -59,7 +59,7 @@ export const getRetryDelay = (
   { initialDelayMs, maxDelayMs = Number.POSITIVE_INFINITY }: RetryDelayOptions,
 ): number => Math.min(initialDelayMs * 2 ** (failures - 1), maxDelayMs);
 
-export interface RetryOptions {
+interface RetryOptions {
   /** Whether a failure may pass. */
   readonly isPassing: (error: unknown) => boolean;
   /** Before the second attempt; doubled before each further one. */

@@ -5,7 +5,7 @@ import { EgressRefused, UpstreamError } from './errors.ts';
 import { openSocket } from './socket.ts';
 
 /** An address of a host; `family` is 4 or 6. */
-export interface ResolvedAddress {
+interface ResolvedAddress {
   readonly address: string;
   readonly family: number;
 }
@@ -30,7 +30,7 @@ export interface Dialer {
 }
 
 /** Options of `createDialer`. */
-export interface DialerOptions {
+interface DialerOptions {
   readonly guard: AddressGuard;
   /** @default the system's resolver */
   readonly lookup?: Lookup | undefined;

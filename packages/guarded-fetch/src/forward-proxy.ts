@@ -13,7 +13,7 @@ import { DIRECT, DIRECT_ROUTES, isSocks, type OutgoingRoutes } from './outgoing-
 import { openRouteTunnel } from './socks-tunnel.ts';
 
 /** Options of `createForwardProxy`. */
-export interface ForwardProxyOptions {
+interface ForwardProxyOptions {
   readonly dialer: Dialer;
   /** @default every connection is direct */
   readonly routes?: OutgoingRoutes;
@@ -228,38 +228,16 @@ export interface ProxySession {
 }
 
 /** The forward proxy's state of one session: credentials, connections and received bytes. */
-export interface SessionState {
-  /** The credentials as in Proxy-Authorization after `Basic `. */
-  readonly token: string;
-  readonly username: string;
-  readonly password: string;
-  readonly identity: string;
-  /** Connection pools of this session alone. */
-  readonly httpAgent: http.Agent;
-  readonly httpsAgent: https.Agent;
-  /** The agent over connections that `open` tunnels to the destination of a request; one for the session. */
-  tunnelAgent(open: (destination: Destination) => Promise<Socket>): http.Agent;
-  /** To be called when the outgoing proxy of the session rejects its credentials. */
-  readonly reportProxyFailure: () => void;
-  wasRefused: boolean;
-  bytesReceived: () => number;
-  /** True once `maxBytes` is exceeded or the session is closed: further requests are refused. */
-  isExhausted: () => boolean;
-  /** Closes the socket with the session; at once if the session is exhausted. */
-  attach(socket: Duplex): void;
-  /** Counts the bytes that a socket receives. The socket starts to flow: its reader must be attached by the next tick. */
-  countBytes(socket: Duplex): void;
-  close(): void;
-}
+type SessionState = ReturnType<typeof createSessionState>;
 
 /** Creates a session with random credentials. */
-export function createSessionState(
+function createSessionState(
   { identity = DIRECT, maxBytes = Number.POSITIVE_INFINITY }: ProxySessionOptions,
   /** For an https proxy. @default the certificates that Node trusts */
   secureContext?: SecureContext,
   /** Called when the outgoing proxy of the session cannot be reached or rejects its credentials. */
   reportProxyFailure: () => void = ignore,
-): SessionState {
+) {
   const username = randomBytes(9).toString('hex');
   const password = randomBytes(18).toString('hex');
   const sockets = new Set<Duplex>();
@@ -306,21 +284,27 @@ export function createSessionState(
   );
 
   return {
+    /** The credentials as in Proxy-Authorization after `Basic `. */
     token: Buffer.from(`${username}:${password}`).toString('base64'),
     username,
     password,
     identity,
     httpAgent,
     httpsAgent,
-    tunnelAgent: (open) => {
+    /** The agent over connections that `open` tunnels to the destination of a request; one for the session. */
+    tunnelAgent: (open: (destination: Destination) => Promise<Socket>): http.Agent => {
       tunnels ??= createTunnelAgent(open, onConnection);
       return tunnels;
     },
+    /** To be called when the outgoing proxy of the session rejects its credentials. */
     reportProxyFailure,
     wasRefused: false,
     bytesReceived: () => received,
+    /** True once `maxBytes` is exceeded or the session is closed: further requests are refused. */
     isExhausted,
+    /** Closes the socket with the session; at once if the session is exhausted. */
     attach,
+    /** Counts the bytes that a socket receives. The socket starts to flow: its reader must be attached by the next tick. */
     countBytes,
     close,
   };

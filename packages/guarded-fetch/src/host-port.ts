@@ -1,5 +1,5 @@
 /** One port of one host. */
-export interface HostPort {
+interface HostPort {
   /** As in a URL: in lower case, IPv6 in brackets. */
   readonly hostname: string;
   readonly port: number;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SettingError } from '../../../core/config/parsers.ts';
 import { readSettings } from '../../../core/config/settings.ts';
 import { hostMatcher, matchesSite, parseProxyRule, parseSitePattern } from '../../../core/config/site-rules.ts';
-import { siteOf } from '../../../core/egress/site-health.ts';
+import { siteOf } from '../../../core/egress/proxy-pool.ts';
 
 describe('parseSitePattern', () => {
   it.each([

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, Server } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { UpstreamError } from '../../../core/errors/errors.ts';
+import { UpstreamError } from '../../../core/errors/index.ts';
 import { deadPort, serve, serveTcp, serveTls } from '../../../packages/guarded-fetch/test/servers.ts';
 import { egressFor } from './egress-for.ts';
 import { REQUEST_METHODS, requestThrough } from './request-through.ts';

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { createEgress } from '../../../core/egress/create-egress.ts';
-import { EgressRefused, UpstreamError } from '../../../core/errors/errors.ts';
+import { EgressRefused, UpstreamError } from '../../../core/errors/index.ts';
 import { certificateFile } from '../../../packages/guarded-fetch/test/certificate.ts';
 import {
   ACCOUNT,

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { EgressRefused, UpstreamError } from '../../../core/errors/errors.ts';
+import { EgressRefused, UpstreamError } from '../../../core/errors/index.ts';
 import { openSocksTunnel } from '../../../packages/guarded-fetch/src/socks-tunnel.ts';
 import { certificateFile } from '../../../packages/guarded-fetch/test/certificate.ts';
 import {

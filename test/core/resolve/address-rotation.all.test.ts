@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { createEgress, type EgressOptions } from '../../../core/egress/create-egress.ts';
-import { NotDeliverable, NotFound, UpstreamError } from '../../../core/errors/errors.ts';
+import { NotDeliverable, NotFound, UpstreamError } from '../../../core/errors/index.ts';
 import { createResolver } from '../../../core/resolve/create-resolver.ts';
 import { createAddressRotation } from '../../../core/resolve/extraction-pool.ts';
 import type { Resource } from '../../../core/state/resource.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { StateUnavailable, StorageFull } from '../../../core/errors/errors.ts';
+import { StateUnavailable, StorageFull } from '../../../core/errors/index.ts';
 import { linkId } from '../../../core/state/keys.ts';
 import type { Resource } from '../../../core/state/resource.ts';
 import type { WorkerFailure } from '../../../packages/yt-dlp-worker/src/worker/worker-protocol.ts';

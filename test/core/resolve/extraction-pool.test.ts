@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InMaintenance } from '../../../core/errors/index.ts';
-import { silentLog } from '../../../core/log/log.ts';
+import { silentLog } from '../../../core/log/index.ts';
 import { createExtractionPool, type ExtractionPoolOptions } from '../../../core/resolve/extraction-pool.ts';
 import type { YtDlp } from '../../../packages/yt-dlp-worker/src/tools.ts';
 import { asProblem } from '../../support/as-problem.ts';

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { NotFound } from '../../../core/errors/errors.ts';
+import { NotFound } from '../../../core/errors/index.ts';
 import { silentLog } from '../../../core/log/index.ts';
 import { listImpersonateTargets } from '../../../packages/yt-dlp-worker/src/yt-dlp/query-yt-dlp.ts';
 import { resourceWith, trackAt } from '../../stream-service/source/upstream.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { UpstreamError, UrlExpired } from '../../../core/errors/errors.ts';
+import { UpstreamError, UrlExpired } from '../../../core/errors/index.ts';
 import { createFixture, type Info, item, origin, PAGE } from './fixture.ts';
 
 const NEVER = new AbortController().signal;

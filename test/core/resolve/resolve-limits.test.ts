@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CapacityExceeded, ClientLimitExceeded } from '../../../core/errors/errors.ts';
+import { CapacityExceeded, ClientLimitExceeded } from '../../../core/errors/index.ts';
 import { clientOf } from '../../../core/http/client.ts';
 import { createResolveLimits } from '../../../core/resolve/client-limits.ts';
 import { createFixture, item, PAGE } from './fixture.ts';

@@ -5,10 +5,9 @@ import { mkdir, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { StateUnavailable, StorageFull } from '../../../core/errors/errors.ts';
+import { StateUnavailable, StorageFull } from '../../../core/errors/index.ts';
 import { createState } from '../../../core/state/create-state.ts';
-import { classifyFailure } from '../../../core/state/sqlite/database.ts';
-import type { SqliteStorage } from '../../../core/state/sqlite/sqlite-storage.ts';
+import { classifyFailure, type SqliteStorage } from '../../../core/state/sqlite/sqlite-storage.ts';
 import { aResource } from './resources.ts';
 import { MIB, recordOf, START, useSqlite } from './sqlite-fixture.ts';
 

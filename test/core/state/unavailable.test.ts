@@ -1,7 +1,7 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { StateUnavailable } from '../../../core/errors/errors.ts';
+import { StateUnavailable } from '../../../core/errors/index.ts';
 import { createState } from '../../../core/state/create-state.ts';
 import { createDynamoDbStorage } from '../../../core/state/dynamodb/index.ts';
 import { closeAfterwards } from '../../support/close-afterwards.ts';

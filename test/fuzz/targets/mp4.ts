@@ -20,7 +20,7 @@ import {
   segmentFormat,
 } from '@reelay/seekable-media/segment-file';
 import { readWebmFile } from '@reelay/seekable-media/webm';
-import { UpstreamError } from '../../../core/errors/errors.ts';
+import { UpstreamError } from '../../../core/errors/index.ts';
 import { createLayout } from '../../../packages/seekable-media/src/virtual-mp4/create-layout.ts';
 import * as seeds from '../../../packages/seekable-media/test/seeds.ts';
 import { cluster, webmFile } from '../../../packages/seekable-media/test/webm-fixture.ts';

@@ -1,7 +1,7 @@
 import { localHeader } from '@reelay/seekable-media/zip';
 import { libraryName } from '../../../clients/reelay-client/src/folder/library.ts';
 import { contentDisposition, fileName } from '../../../core/http/file-name.ts';
-import { describeError } from '../../../core/log/log.ts';
+import { describeError } from '../../../core/log/index.ts';
 import { feedItems, toFeed } from '../../../lambdas/api/feed.ts';
 import { writeM3u8 } from '../../../lambdas/api/get-feed.ts';
 import { writeRss } from '../../../lambdas/api/rss.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { silentLog } from '../../../core/log/log.ts';
+import { silentLog } from '../../../core/log/index.ts';
 import type { GuardRecord, WatchedMetric } from '../../../core/spending/index.ts';
 import { profileOf } from '../../../infra/config/profiles.ts';
 import { readContext } from '../../../infra/config/settings.ts';

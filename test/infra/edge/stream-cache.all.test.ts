@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { StateUnavailable } from '../../../core/errors/errors.ts';
+import { StateUnavailable } from '../../../core/errors/index.ts';
 import { ffmpeg, mediaKey, resourceOf, type Service, startService, trackOf } from '../../stream-service/fixture.ts';
 import { encodedSound } from '../../stream-service/outputs/encode/mp3/encoded-sound.ts';
 import { fileSource } from '../../stream-service/outputs/encode/mp3/fixture.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { silentLog } from '../../../core/log/log.ts';
+import { silentLog } from '../../../core/log/index.ts';
 import { createGetAppInfo } from '../../../lambdas/api/get-app-info.ts';
 import { routeOperations } from '../../../lambdas/http-handler.ts';
 import { createHostService, createHostStore } from '../../../lambdas/stream-host/host.ts';

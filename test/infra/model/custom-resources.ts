@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { type Dispatcher, getGlobalDispatcher, MockAgent, setGlobalDispatcher } from 'undici';
-import { silentLog } from '../../../core/log/log.ts';
+import { silentLog } from '../../../core/log/index.ts';
 import { ACCESS_KEY_PREFIX, createKeyStore, removeAccessKeys, syncAccessKeys } from '../../../lambdas/access-keys.ts';
 import { customResource } from '../../../lambdas/custom-resource.ts';
 import { createOriginSecret } from '../../../lambdas/origin-secret.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { silentLog } from '../../../core/log/log.ts';
+import { silentLog } from '../../../core/log/index.ts';
 import { createState } from '../../../core/state/create-state.ts';
 import type { StateStorage, StoredItem } from '../../../core/state/storage.ts';
 import { createArchive } from '../../../lambdas/tools-update/archive.ts';

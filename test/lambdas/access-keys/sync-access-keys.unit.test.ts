@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { silentLog } from '../../../core/log/log.ts';
+import { silentLog } from '../../../core/log/index.ts';
 import { type KeyStore, removeAccessKeys, syncAccessKeys } from '../../../lambdas/access-keys.ts';
 
 const [FIRST, SECOND] = ['first-key-0123456789', 'second-key-0123456789'];

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { silentLog } from '../../../core/log/log.ts';
+import { silentLog } from '../../../core/log/index.ts';
 import { createState } from '../../../core/state/create-state.ts';
 import { createDynamoDbStorage } from '../../../core/state/dynamodb/index.ts';
 import { createGetAppInfo } from '../../../lambdas/api/get-app-info.ts';

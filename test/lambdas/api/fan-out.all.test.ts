@@ -6,8 +6,8 @@ import {
   NotFound,
   StateUnavailable,
   UpstreamError,
-} from '../../../core/errors/errors.ts';
-import { fieldsWithoutSecrets } from '../../../core/log/log.ts';
+} from '../../../core/errors/index.ts';
+import { fieldsWithoutSecrets } from '../../../core/log/index.ts';
 import { createResolver } from '../../../core/resolve/create-resolver.ts';
 import type { EntryRequest } from '../../../core/resolve/index.ts';
 import type { Resource } from '../../../core/state/resource.ts';

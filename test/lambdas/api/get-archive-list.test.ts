@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { problems } from '../../../core/api/problem.ts';
-import { NotDeliverable, UpstreamError } from '../../../core/errors/errors.ts';
+import { NotDeliverable, UpstreamError } from '../../../core/errors/index.ts';
 import { type ApiFakes, ask, createApiFakes, jsonOf } from '../fakes.ts';
 
 const LINK = 'https://media.example/list';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createProblem, problems } from '../../../core/api/problem.ts';
-import { StateUnavailable, StorageFull } from '../../../core/errors/errors.ts';
+import { StateUnavailable, StorageFull } from '../../../core/errors/index.ts';
 import { clientOfEvent } from '../../../lambdas/http-handler.ts';
 import { type ApiFakes, ask, createApiFakes, eventOf, jsonOf } from '../fakes.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { silentLog } from '../../../core/log/log.ts';
+import { silentLog } from '../../../core/log/index.ts';
 import { createHandler } from '../../../lambdas/http-handler.ts';
 import { ALLOWED_ORIGIN, eventOf, jsonOf } from '../fakes.ts';
 

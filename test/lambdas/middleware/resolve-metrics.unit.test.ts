@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { problems } from '../../../core/api/problem.ts';
-import { InMaintenance, NotDeliverable, StateUnavailable } from '../../../core/errors/errors.ts';
+import { InMaintenance, NotDeliverable, StateUnavailable } from '../../../core/errors/index.ts';
 import { measureResolve } from '../../../lambdas/metrics.ts';
 
 describe('measureResolve', () => {

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { silentLog } from '../../../core/log/log.ts';
+import { silentLog } from '../../../core/log/index.ts';
 import { type CustomResourceOptions, customResource, type ResourceRequest } from '../../../lambdas/custom-resource.ts';
 import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { listen } from '../../support/listen.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { HostEvent } from '../../../core/http/host-event.ts';
-import { fieldsWithoutSecrets } from '../../../core/log/log.ts';
+import { fieldsWithoutSecrets } from '../../../core/log/index.ts';
 import { createState } from '../../../core/state/create-state.ts';
 import { createDynamoDbStorage } from '../../../core/state/dynamodb/index.ts';
 import type { State } from '../../../core/state/state.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { HostEvent } from '../../../core/http/host-event.ts';
-import { silentLog } from '../../../core/log/log.ts';
+import { silentLog } from '../../../core/log/index.ts';
 import { createRegistration } from '../../../stream-service/task/registration.ts';
 import { type OnDemandFixture, startOnDemandFixture } from './on-demand-fixture.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { silentLog } from '../../../core/log/log.ts';
+import { silentLog } from '../../../core/log/index.ts';
 import { createCheckResolver } from '../../../lambdas/tools-update/check-release.ts';
 import type { YtDlp } from '../../../packages/yt-dlp-worker/src/tools.ts';
 

@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-lambda';
 import { CreateBucketCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { createEgress } from '../../../core/egress/create-egress.ts';
-import { silentLog } from '../../../core/log/log.ts';
+import { silentLog } from '../../../core/log/index.ts';
 import type { State } from '../../../core/state/state.ts';
 import type { Pointer } from '../../../lambdas/tools-update/archive.ts';
 import { createToolsUpdate, type Step, type ToolsUpdate } from '../../../lambdas/tools-update/create-tools-update.ts';

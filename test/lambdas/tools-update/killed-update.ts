@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { createEgress } from '../../../core/egress/create-egress.ts';
-import { silentLog } from '../../../core/log/log.ts';
+import { silentLog } from '../../../core/log/index.ts';
 import { createToolsUpdate } from '../../../lambdas/tools-update/create-tools-update.ts';
 import { updateTools } from '../../../lambdas/tools-update/update-tools.ts';
 import { createReleases } from '../../../packages/yt-dlp-worker/src/yt-dlp/releases.ts';

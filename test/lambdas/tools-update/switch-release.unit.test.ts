@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { silentLog } from '../../../core/log/log.ts';
+import { silentLog } from '../../../core/log/index.ts';
 import type { Pointer } from '../../../lambdas/tools-update/archive.ts';
 import type { ToolsUpdate } from '../../../lambdas/tools-update/create-tools-update.ts';
 import { switchRelease } from '../../../lambdas/tools-update/switch-release.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { silentLog } from '../../../core/log/log.ts';
+import { silentLog } from '../../../core/log/index.ts';
 import { createTryLayer } from '../../../lambdas/tools-update/check-release.ts';
 import { smokeTestYtDlp } from '../../../packages/yt-dlp-worker/src/smoke-test.ts';
 import type { YtDlp } from '../../../packages/yt-dlp-worker/src/tools.ts';

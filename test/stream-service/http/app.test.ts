@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { routes } from '../../../core/api/operations.ts';
 import { createProblem } from '../../../core/api/problem.ts';
-import { StateUnavailable } from '../../../core/errors/errors.ts';
+import { StateUnavailable } from '../../../core/errors/index.ts';
 import { silentLog } from '../../../core/log/index.ts';
 import { sendRequest } from '../../support/request.ts';
 import { mediaKey, renditionOf, resourceOf, startService, trackOf } from '../fixture.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NotDeliverable, NotFound } from '../../../core/errors/errors.ts';
+import { NotDeliverable, NotFound } from '../../../core/errors/index.ts';
 import type { Resolved } from '../../../core/resolve/index.ts';
 import type { OpenSource } from '../../../stream-service/source/open-source.ts';
 import { sendRequest } from '../../support/request.ts';

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import type { Source } from '@reelay/source';
-import { NotFound } from '../../../core/errors/errors.ts';
+import { NotFound } from '../../../core/errors/index.ts';
 import type { Resolver } from '../../../core/resolve/index.ts';
 import { archiveKey } from '../../../core/state/keys.ts';
 import type { ArchivedList, PlaylistEntry, Resource } from '../../../core/state/resource.ts';

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { FileSource } from '@reelay/source';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { createProblem, problems } from '../../../core/api/problem.ts';
-import { StateUnavailable } from '../../../core/errors/errors.ts';
+import { StateUnavailable } from '../../../core/errors/index.ts';
 import type { Resource } from '../../../core/state/resource.ts';
 import type { OpenSource } from '../../../stream-service/source/open-source.ts';
 import { sendRequest } from '../../support/request.ts';

@@ -5,7 +5,7 @@ import { deflateSync } from 'node:zlib';
 import type { Source } from '@reelay/source';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { mp3Frames } from '../../../core/conversions/conversion.ts';
-import { UpstreamError } from '../../../core/errors/errors.ts';
+import { UpstreamError } from '../../../core/errors/index.ts';
 import type { Resource } from '../../../core/state/resource.ts';
 import { id3Tag } from '../../../packages/seekable-media/src/id3/id3-tag.ts';
 import type { OpenSource } from '../../../stream-service/source/open-source.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { toStreamProblem } from '../../../core/api/problem.ts';
-import { CapacityExceeded, ClientLimitExceeded } from '../../../core/errors/errors.ts';
+import { CapacityExceeded, ClientLimitExceeded } from '../../../core/errors/index.ts';
 import { createAdmission } from '../../../stream-service/sessions/stream-sessions.ts';
 
 const create = () => createAdmission({ maxStreams: 3, maxStreamsPerClient: 2, maxFfmpeg: 1 });

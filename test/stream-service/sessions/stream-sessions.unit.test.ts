@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { CapacityExceeded, ClientLimitExceeded } from '../../../core/errors/errors.ts';
+import { CapacityExceeded, ClientLimitExceeded } from '../../../core/errors/index.ts';
 import {
   createAdmission,
   createStreamSessions,

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SourceLimits } from '@reelay/source';
 import { describe, expect, it, vi } from 'vitest';
 import { createProblem, problems, toStreamProblem } from '../../../core/api/problem.ts';
-import { NotDeliverable } from '../../../core/errors/errors.ts';
+import { NotDeliverable } from '../../../core/errors/index.ts';
 import type { Resource, Track } from '../../../core/state/resource.ts';
 import { createSourceOpeners } from '../../../stream-service/source/open-source.ts';
 import { createFaultHandler, type Fault } from '../../origin/faults.ts';

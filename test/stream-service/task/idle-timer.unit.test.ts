@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { silentLog } from '../../../core/log/log.ts';
+import { silentLog } from '../../../core/log/index.ts';
 import { createIdleTimer } from '../../../stream-service/task/idle-timer.ts';
 
 const MINUTE_MS = 60_000;

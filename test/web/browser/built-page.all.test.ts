@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from 'vitest';
-import { silentLog } from '../../../core/log/log.ts';
+import { silentLog } from '../../../core/log/index.ts';
 import { buildPage } from '../../../local/page/build-page.ts';
 import { createPage } from '../../../local/page/page.ts';
 import { hasChromium, itInChromium as it, launchChromium } from '../../support/chromium.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect } from 'vitest';
-import { silentLog } from '../../../core/log/log.ts';
+import { silentLog } from '../../../core/log/index.ts';
 import { createState } from '../../../core/state/create-state.ts';
 import type { State } from '../../../core/state/state.ts';
 import { itInChromium as it } from '../../support/chromium.ts';

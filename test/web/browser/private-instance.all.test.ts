@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
-import { hashAccessKey } from '../../../core/config/access-keys.ts';
+import { hashAccessKey } from '../../../core/config/file-settings.ts';
 import { itInChromium as it } from '../../support/chromium.ts';
 import { eventually, useBrowser } from '../fixtures/browser.ts';
 import { useServiceWith } from '../fixtures/service.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createEgress, type Egress } from '../../../../core/egress/create-egress.ts';
-import { ParsingLimitExceeded, UpstreamError } from '../../../../core/errors/errors.ts';
+import { ParsingLimitExceeded, UpstreamError } from '../../../../core/errors/index.ts';
 import { parse, READ_CONTAINER } from '../../../../core/parsing/index.ts';
 import { inspectTracks } from '../../../../core/resolve/probe/inspect-tracks.ts';
 import { ensureMedia } from '../../../origin/media.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { audioBitrate, isAac, isOpus, shorterSide } from '../../../../core/resolve/renditions/traits.ts';
+import { audioBitrate, isAac, isOpus, shorterSide } from '../../../../core/resolve/renditions/criteria.ts';
 import type { Track } from '../../../../core/state/resource.ts';
 
 const track = (more: Partial<Track> = {}): Track => ({

@@ -1,7 +1,7 @@
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { silentLog } from '../../../../core/log/log.ts';
+import { silentLog } from '../../../../core/log/index.ts';
 import { createOperatorCookies } from '../../../../core/resolve/yt-dlp/operator-cookies.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { NotDeliverable, NotFound } from '../../../../core/errors/errors.ts';
+import { NotDeliverable, NotFound } from '../../../../core/errors/index.ts';
 import type { Resource, Track } from '../../../../core/state/resource.ts';
 import type { Media } from '../../../../lambdas/api/mcp-tools.ts';
 import { connectMcp, MESSAGE_HEADERS, messageOf } from '../../../support/mcp-client.ts';

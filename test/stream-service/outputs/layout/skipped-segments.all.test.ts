@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { UpstreamError } from '../../../../core/errors/index.ts';
-import { silentLog } from '../../../../core/log/log.ts';
+import { silentLog } from '../../../../core/log/index.ts';
 import { archiveKey } from '../../../../core/state/keys.ts';
 import type { Resource } from '../../../../core/state/resource.ts';
 import { MAX_BLOCK_BYTES } from '../../../../packages/seekable-media/src/zip/stored-blocks.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { firstBytes, type SegmentedSource, type Source } from '@reelay/source';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { silentLog } from '../../../../core/log/log.ts';
+import { silentLog } from '../../../../core/log/index.ts';
 import {
   createFfmpegInputServer,
   type FfmpegInputServer,

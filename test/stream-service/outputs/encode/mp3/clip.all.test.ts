@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { InvalidParameter } from '../../../../../core/errors/errors.ts';
+import { InvalidParameter } from '../../../../../core/errors/index.ts';
 import { mp3Encoding } from '../../../../../stream-service/outputs/encode/encoded-formats.ts';
 import { clipFrames } from '../../../../../stream-service/outputs/encode/frames/frame-layout.ts';
 import { ensureMedia } from '../../../../origin/media.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CapacityExceeded, ClientLimitExceeded } from '../../../../../core/errors/errors.ts';
+import { CapacityExceeded, ClientLimitExceeded } from '../../../../../core/errors/index.ts';
 import { createEncoderSlots } from '../../../../../stream-service/outputs/encode/frames/frame-streams.ts';
 import { createAdmission } from '../../../../../stream-service/sessions/stream-sessions.ts';
 import { heldFfmpegs } from '../../../sessions/held-ffmpegs.ts';

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { FileSource, SegmentedSource, Source } from '@reelay/source';
 import { toStreamProblem } from '../../../../../core/api/problem.ts';
-import { silentLog } from '../../../../../core/log/log.ts';
+import { silentLog } from '../../../../../core/log/index.ts';
 import type { Resource, Track } from '../../../../../core/state/resource.ts';
 import { createFfmpegInputServer } from '../../../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
 import { createComputedExtents } from '../../../../../stream-service/outputs/computed-extents.ts';
