@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { SettingError } from '../core/config/index.ts';
 import { buildPage, bundle, placeFfmpeg } from './build/index.ts';
-import { checkPlace, profileOf, readContext } from './config/index.ts';
-import { deployedSource } from './constructs/edge/index.ts';
+import { deployedSource } from './constructs/index.ts';
 import { createApp } from './create-app.ts';
+import { profileOf } from './profiles.ts';
+import { checkPlace, readContext } from './settings.ts';
 
 /** Output of the bundles and of the page (`dist/web`). */
 const BUNDLE_DIR = join(import.meta.dirname, '..', 'dist');

@@ -1,20 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { App, type Environment, Stack, Tags, Validations } from 'aws-cdk-lib';
+import { App, type Environment, Fn, Stack, type StackProps, Tags, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import {
-  CLOUDFRONT_REGION,
-  checkPlace,
-  type Deployment,
-  firewallStackNameOf,
-  profileOf,
-  readContext,
-  stackNameOf,
-} from './config/index.ts';
-import { Firewall } from './constructs/edge/index.ts';
-import { ReelayStack } from './reelay-stack.ts';
+import type { Construct } from 'constructs';
+import { Firewall, Reelay, useStackLogGroups } from './constructs/index.ts';
+import { type Deployment, profileOf } from './profiles.ts';
+import { CLOUDFRONT_REGION, checkPlace, firewallStackNameOf, readContext, stackNameOf } from './settings.ts';
 
-export interface AppOptions {
+interface AppOptions {
   /** Folder of the bundles: `functions/<name>`, `stream-service`, `web`. */
   readonly bundleDir: string;
   /** Settings and CDK feature flags; context from the CDK CLI is added. @default none */
@@ -67,3 +60,25 @@ function createFirewall(
 }
 
 const version = (): string => JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).version;
+
+interface ReelayStackProps extends StackProps {
+  readonly deployment: Deployment;
+  /** ARN of a firewall in another stack; otherwise this stack creates it and must be in us-east-1. */
+  readonly firewall?: string;
+}
+
+/** The service of one stage in a stack of its own. */
+class ReelayStack extends Stack {
+  constructor(scope: Construct, id: string, { deployment, firewall, ...props }: ReelayStackProps) {
+    super(scope, id, { ...props, terminationProtection: deployment.profile.isProtected });
+    const { settings, bundleDir } = deployment;
+    // An id that CDK leaves out of logical ids: those of deployed stacks have no such part.
+    new Reelay(this, 'Default', { ...settings, bundleDir, firewall });
+    useStackLogGroups(this, settings.logDays);
+  }
+
+  /** The first two zones by index: by name they would need a look-up, and so credentials at synthesis. */
+  override get availabilityZones(): string[] {
+    return [Fn.select(0, Fn.getAzs()), Fn.select(1, Fn.getAzs())];
+  }
+}

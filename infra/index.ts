@@ -1,2 +1,2 @@
 export { buildPage, bundle, placeFfmpeg } from './build/index.ts';
-export { Reelay, type ReelayProps } from './reelay.ts';
+export { Reelay, type ReelayProps } from './constructs/index.ts';

@@ -1,3 +1,2 @@
 export { bundle } from './bundle.ts';
-export { buildPage, prepareOneMachineContext } from './one-machine-context.ts';
-export { placeFfmpeg } from './place-ffmpeg.ts';
+export { buildPage, placeFfmpeg, prepareOneMachineContext } from './image-context.ts';

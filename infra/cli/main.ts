@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import type { GuardReport } from '../../core/spending/index.ts';
-import { CLOUDFRONT_REGION, firewallStackNameOf, readContext, stackNameOf } from '../config/index.ts';
+import { CLOUDFRONT_REGION, firewallStackNameOf, readContext, stackNameOf } from '../settings.ts';
 import {
   askCostGuard,
   EVERY_STACK,

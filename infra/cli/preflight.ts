@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { DescribeVpcsCommand, EC2Client } from '@aws-sdk/client-ec2';
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { SettingError } from '../../core/config/index.ts';
-import { CLOUDFRONT_REGION, checkPlace, type DeploymentSettings, profileOf, stackNameOf } from '../config/index.ts';
+import { profileOf } from '../profiles.ts';
+import { CLOUDFRONT_REGION, checkPlace, type DeploymentSettings, stackNameOf } from '../settings.ts';
 import { askCostGuard, findStack, isBootstrapped, type Place } from './deployed-stack.ts';
 
 /** `problem`: the deployment would fail. `warning`: it works with less, or what was looked for is not known. */

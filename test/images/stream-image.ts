@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundle } from '../../infra/build/bundle.ts';
-import { placeFfmpeg } from '../../infra/build/place-ffmpeg.ts';
+import { placeFfmpeg } from '../../infra/build/image-context.ts';
 import { arm64Stages } from './arm64-stages.ts';
 import { buildImage, type Image, oncePerRun } from './image.ts';
 

@@ -1,4 +1,4 @@
-import type { ProfileName } from '../../infra/config/settings.ts';
+import type { ProfileName } from '../../infra/settings.ts';
 import type { Template } from './permissions.ts';
 import { synthesize } from './synth.ts';
 

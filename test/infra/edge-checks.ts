@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { routes } from '../../core/api/operations.ts';
-import { profiles } from '../../infra/config/profiles.ts';
+import { profiles } from '../../infra/profiles.ts';
 import { PROFILE_NAMES, regional, regionalTemplate, template } from './deployments.ts';
 import { distribution } from './distribution.ts';
 import { withoutHash } from './permissions.ts';

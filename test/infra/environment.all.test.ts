@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
-import { readTaskSettings } from '../../stream-service/task/task-settings.ts';
+import { readTaskSettings } from '../../stream-service/task/start-task.ts';
 import { PROFILE_NAMES, template } from './deployments.ts';
 import { resourcesByRole } from './permissions.ts';
 import { FUNCTIONS, mainTemplate } from './synth.ts';

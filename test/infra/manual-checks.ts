@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ProfileName } from '../../infra/config/settings.ts';
+import type { ProfileName } from '../../infra/settings.ts';
 import { PROFILE_NAMES, template } from './deployments.ts';
 import { countWildcards, type Template, withoutHash } from './permissions.ts';
 import { synthesize } from './synth.ts';

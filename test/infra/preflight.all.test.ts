@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { checkAccount, checkMachine, type Finding, formatFindings } from '../../infra/cli/preflight.ts';
-import { readContext } from '../../infra/config/settings.ts';
+import { readContext } from '../../infra/settings.ts';
 import { useFakeEndpoint } from './cli/fake-endpoint.ts';
 
 /** What the account has. */

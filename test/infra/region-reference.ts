@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { RegionInfo } from 'aws-cdk-lib/region-info';
-import { type DeploymentKind, partsLackedBy, type RegionTable } from '../../infra/config/regions.ts';
+import { type DeploymentKind, partsLackedBy, type RegionTable } from '../../infra/settings.ts';
 import { PROFILE_NAMES } from './deployments.ts';
 import type { Template } from './permissions.ts';
 
@@ -56,7 +56,7 @@ export function findMissingTypes(templates: Readonly<Record<DeploymentKind, Temp
   }
 }
 
-/** `infra/config/regions.json`, a region per line. */
+/** `infra/regions.json`, a region per line. */
 export const renderRegionTable = (table: RegionTable): string =>
   `{\n${Object.entries(table)
     .map(([region, row]) => `  ${JSON.stringify(region)}: ${JSON.stringify(row)}`)

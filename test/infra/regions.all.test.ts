@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SettingError } from '../../core/config/parsers.ts';
-import { checkPlace, readContext } from '../../infra/config/settings.ts';
+import { checkPlace, readContext } from '../../infra/settings.ts';
 import { PROFILE_NAMES, template } from './deployments.ts';
 import type { Template } from './permissions.ts';
 import { findMissingTypes, renderRegionReference, renderRegionTable } from './region-reference.ts';
@@ -51,7 +51,7 @@ it('has the table of regions and its documentation as the installed CDK knows th
     team: template('team'),
     public: template('public'),
   });
-  expect(read('infra/config/regions.json')).toBe(renderRegionTable(table));
+  expect(read('infra/regions.json')).toBe(renderRegionTable(table));
   expect(read('docs/regions.md')).toBe(renderRegionReference(table));
 });
 

@@ -1,4 +1,4 @@
-import type { ProfileName } from '../../infra/config/settings.ts';
+import type { ProfileName } from '../../infra/settings.ts';
 
 const LOGS = ['logs:CreateLogStream', 'logs:PutLogEvents'];
 const FUNCTION = [...LOGS, 'xray:PutTelemetryRecords', 'xray:PutTraceSegments'];

@@ -1,6 +1,6 @@
 import { compileFunction } from 'node:vm';
 import { expect, it } from 'vitest';
-import { PAGE_HEADERS_SOURCE } from '../../infra/constructs/edge/security-headers.ts';
+import { PAGE_HEADERS_SOURCE } from '../../infra/constructs/edge/edge-distribution.ts';
 import headers from '../../web/security-headers.json' with { type: 'json' };
 
 it('a viewer-response function sets the headers of the page, and HTTPS only, over those of the bucket', () => {

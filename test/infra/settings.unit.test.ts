@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { SettingError } from '../../core/config/parsers.ts';
-import { profileOf, profiles } from '../../infra/config/profiles.ts';
-import { checkPlace, readContext } from '../../infra/config/settings.ts';
+import { profileOf, profiles } from '../../infra/profiles.ts';
+import { checkPlace, readContext } from '../../infra/settings.ts';
 import { PLUGINS_LAYER } from './deployment-settings.ts';
 import { flags } from './synth.ts';
 

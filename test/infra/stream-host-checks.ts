@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ProfileName } from '../../infra/config/settings.ts';
+import type { ProfileName } from '../../infra/settings.ts';
 import type { SynthesizedName } from './deployment-settings.ts';
 import { regionalTemplate, template } from './deployments.ts';
 import { distribution } from './distribution.ts';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { placeFfmpeg } from '../../infra/build/place-ffmpeg.ts';
+import { placeFfmpeg } from '../../infra/build/image-context.ts';
 import { ffmpegFromPypi } from '../../packages/yt-dlp-worker/src/ffmpeg/ffmpeg-providers.ts';
 import { findPython } from '../../packages/yt-dlp-worker/src/process/python.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

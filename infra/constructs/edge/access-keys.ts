@@ -1,8 +1,10 @@
 import { CfnOutput, CustomResource, Duration, Stack } from 'aws-cdk-lib';
 import type { KeyValueStore } from 'aws-cdk-lib/aws-cloudfront';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
-import type { Deployment } from '../../config/index.ts';
-import { allow, allowKeys, ServiceFunction } from '../shared/index.ts';
+import type { Deployment } from '../../profiles.ts';
+import { allow, allowItems, allowKeys } from '../conventions.ts';
+import { ServiceFunction } from '../service-function.ts';
 
 interface AccessKeysProps {
   readonly deployment: Deployment;
@@ -51,5 +53,49 @@ export class AccessKeys extends Construct {
       description: 'Applies changed access keys now',
       value: `aws lambda invoke --region ${Stack.of(this).region} --function-name ${this.function.functionName} --payload '{}' --cli-binary-format raw-in-base64-out /dev/stdout`,
     });
+  }
+}
+
+interface OriginSecretProps {
+  readonly deployment: Deployment;
+  readonly table: ITable;
+}
+
+/**
+ * The secret header value by which origins recognize requests of the distribution: a custom resource and its function,
+ * which generates a value for each rotation and keeps the current and the previous one in the table.
+ */
+export class OriginSecret extends CustomResource {
+  constructor(scope: Construct, id: string, { deployment, table }: OriginSecretProps) {
+    const maker = new ServiceFunction(scope, `${id}Maker`, {
+      deployment,
+      name: 'origin-secret',
+      // The last ten seconds are for the response.
+      timeout: Duration.seconds(30),
+      environment: { TABLE_NAME: table.tableName },
+      permissions: [allowItems(table, ['origin-secret'], 'GetItem', 'PutItem')],
+    });
+    super(scope, id, {
+      serviceToken: maker.functionArn,
+      resourceType: 'Custom::OriginSecret',
+      serviceTimeout: Duration.minutes(2),
+      properties: { rotation: deployment.settings.originSecretRotation ?? 'initial' },
+    });
+    this.node.addDependency(maker);
+  }
+
+  /** The value that the distribution sends. */
+  get sent(): string {
+    return this.getAttString('Secret');
+  }
+
+  /** Comma list of the values that origins accept. */
+  get accepted(): string {
+    return this.getAttString('Accepted');
+  }
+
+  /** Changes with the accepted values. */
+  get revision(): string {
+    return this.getAttString('Revision');
   }
 }

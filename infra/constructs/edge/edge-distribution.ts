@@ -4,7 +4,9 @@ import {
   AccessLevel,
   AllowedMethods,
   type BehaviorOptions,
+  CacheHeaderBehavior,
   CachePolicy,
+  CacheQueryStringBehavior,
   Distribution,
   Function as EdgeFunction,
   FunctionCode,
@@ -26,20 +28,20 @@ import { AaaaRecord, ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-r
 import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct, type IDependable } from 'constructs';
-import type { Deployment } from '../../config/index.ts';
-import { spendingPlan } from '../../cost/index.ts';
-import { regionalName, suppressNag } from '../shared/index.ts';
+import headers from '../../../web/security-headers.json' with { type: 'json' };
+import type { Deployment } from '../../profiles.ts';
+import { spendingPlan } from '../../spending-plan.ts';
+import { regionalName, suppressNag } from '../conventions.ts';
 import {
   API_PREFIX,
   anyCasePath,
   anyCasePattern,
+  deployedSource,
   FUNCTION_PATHS_OF_STREAMS,
   MCP_PATH,
   STREAM_PREFIX,
-} from './path-prefixes.ts';
-import { PAGE_HEADERS_SOURCE } from './security-headers.ts';
-import { createStreamCachePolicy } from './stream-cache-policy.ts';
-import { deployedSource } from './viewer-request-source.ts';
+  UNCACHED_PARAMETERS,
+} from './viewer-request-source.ts';
 
 interface EdgeDistributionProps {
   readonly deployment: Deployment;
@@ -215,3 +217,38 @@ export class EdgeDistribution extends Construct {
     };
   }
 }
+
+const PAGE_HEADERS = Object.entries({ ...headers, 'Strict-Transport-Security': 'max-age=31536000' }).map(
+  ([name, value]) => [name.toLowerCase(), { value }],
+);
+
+/**
+ * The source of a viewer-response function that sets the headers of the page, and HTTPS only. A response headers policy of the
+ * stack's own would be in no flat-rate plan below Business.
+ */
+export const PAGE_HEADERS_SOURCE = `const HEADERS = ${JSON.stringify(Object.fromEntries(PAGE_HEADERS))};
+function handler(event) {
+  return Object.assign(event.response, { headers: Object.assign({}, event.response.headers, HEADERS) });
+}
+`;
+
+/** A key whose resource is gone is served from the cache no longer than this. */
+const MAX_STREAM_TTL = Duration.hours(1);
+
+/**
+ * Keeps what the stream service declares as exact (`Cache-Control: public`, a length and an ETag), and nothing else: without
+ * a lifetime in the response the TTL is 0. CloudFront serves ranges of what it keeps, and requests missing ones. The key is
+ * the path, what the edge function leaves of the query but `UNCACHED_PARAMETERS` (a policy names ten parameters at most, and
+ * streams have more), Origin, which the CORS headers depend on, and Sec-Fetch-Site, which the edge function leaves to requests of
+ * other sites alone: the origin decides each.
+ */
+const createStreamCachePolicy = (scope: Construct, id: string): CachePolicy =>
+  new CachePolicy(scope, id, {
+    cachePolicyName: regionalName(scope, id),
+    comment: 'Exact streams, for as long as their responses say',
+    minTtl: Duration.seconds(0),
+    defaultTtl: Duration.seconds(0),
+    maxTtl: MAX_STREAM_TTL,
+    queryStringBehavior: CacheQueryStringBehavior.denyList(...UNCACHED_PARAMETERS),
+    headerBehavior: CacheHeaderBehavior.allowList('Origin', 'Sec-Fetch-Site'),
+  });

@@ -1,6 +1,6 @@
 import { CfnWebACL } from 'aws-cdk-lib/aws-wafv2';
 import type { Construct } from 'constructs';
-import { API_PREFIX, RESOLVE_PATHS, STREAM_PREFIX } from './path-prefixes.ts';
+import { API_PREFIX, RESOLVE_PATHS, STREAM_PREFIX } from './viewer-request-source.ts';
 
 interface FirewallProps {
   /** Requests per client address in five minutes. */

@@ -5,8 +5,8 @@ import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { BucketDeployment, CacheControl, type ISource, Source } from 'aws-cdk-lib/aws-s3-deployment';
 import { Construct } from 'constructs';
 import { problemPages } from '../../../core/api/index.ts';
-import type { Deployment } from '../../config/index.ts';
-import { createBucket, createLogGroup, createProviderRole, suppressNag, suppressWildcards } from '../shared/index.ts';
+import type { Deployment } from '../../profiles.ts';
+import { createBucket, createLogGroup, createProviderRole, suppressNag, suppressWildcards } from '../conventions.ts';
 
 /** Files whose names contain a content hash, and which may be cached forever. */
 const ASSET_PATTERN = 'assets/*';

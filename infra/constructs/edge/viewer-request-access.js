@@ -1,4 +1,4 @@
-// The part of the viewer-request function that a private instance has: `local/gateway/require-access.ts` is the same on one
+// The part of the viewer-request function that a private instance has: `local/service/require-access.ts` is the same on one
 // machine, and `core/http/access-secrets.ts` has the format of keys and signatures.
 
 // Set at deployment: origins whose pages may read responses.

@@ -7,8 +7,8 @@ import {
   isBootstrapped,
   unprotect,
 } from '../../../infra/cli/deployed-stack.ts';
-import { profileOf } from '../../../infra/config/profiles.ts';
-import { readContext } from '../../../infra/config/settings.ts';
+import { profileOf } from '../../../infra/profiles.ts';
+import { readContext } from '../../../infra/settings.ts';
 import { PROFILE_NAMES, template } from '../deployments.ts';
 import { useFakeEndpoint } from './fake-endpoint.ts';
 

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/index.ts';
 import type { GuardRecord, WatchedMetric } from '../../../core/spending/index.ts';
-import { profileOf } from '../../../infra/config/profiles.ts';
-import { readContext } from '../../../infra/config/settings.ts';
-import { spendingPlan } from '../../../infra/cost/spending-plan.ts';
-import { unitPrices } from '../../../infra/cost/unit-prices.ts';
+import { profileOf } from '../../../infra/profiles.ts';
+import { readContext } from '../../../infra/settings.ts';
+import { spendingPlan, unitPrices } from '../../../infra/spending-plan.ts';
 import { createCostGuard } from '../../../lambdas/cost-guard/index.ts';
 
 const of = (context: Record<string, unknown>) => {

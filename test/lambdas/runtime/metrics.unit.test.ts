@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { serviceMetric } from '../../../infra/constructs/shared/metrics.ts';
+import { serviceMetric } from '../../../infra/constructs/service-function.ts';
 import { createResolveMetrics, createToolMetrics } from '../../../lambdas/metrics.ts';
 
 const STAGE = 'prod';
-const DASHBOARD = join(import.meta.dirname, '../../../infra/constructs/monitoring/dashboard.ts');
+const DASHBOARD = join(import.meta.dirname, '../../../infra/constructs/monitoring.ts');
 
 let lines: Record<string, unknown>[];
 beforeEach(() => {

@@ -1,1 +1,0 @@
-export { Api } from './api.ts';

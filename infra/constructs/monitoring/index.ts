@@ -1,1 +1,0 @@
-export { Monitoring } from './monitoring.ts';
