@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { certificate } from '../packages/guarded-fetch/test/certificate.ts';
 import { freePort } from '../test/support/free-port.ts';
 import { MEDIA_DIR } from './media.ts';
-import { onExit } from './on-exit.ts';
-import { type Server, startNginx } from './processes.ts';
+import { onExit, type Server, startNginx } from './processes.ts';
 
 export interface BenchOrigin extends Server {
   /** The same by TLS, and whose certificate it is to be trusted by: the path of a PEM file. */

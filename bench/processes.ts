@@ -4,7 +4,6 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../test/support/free-port.ts';
-import { onExit } from './on-exit.ts';
 
 /** An HTTP server in a process of its own, whose CPU time and memory are measured separately. */
 export interface Server {
@@ -186,3 +185,32 @@ export const residentBytesOf = (pid: number): number => {
   }
 };
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+/** Callbacks for the end of this process, called in reverse order. */
+const ends = new Set<() => void>();
+
+/** By default these end the process without `exit` event. Shells report 128 plus the signal's number. */
+const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
+
+const onSignal = (_signal: string, number: number): never => process.exit(128 + number);
+function callEnds(): void {
+  for (const end of [...ends].reverse()) end();
+}
+
+/**
+ * Registers synchronous work for the end of this process, also by an error or a signal.
+ * @returns unregisters it
+ */
+export function onExit(end: () => void): () => void {
+  if (ends.size === 0) watch('on');
+  ends.add(end);
+  return () => {
+    if (ends.delete(end) && ends.size === 0) watch('off');
+  };
+}
+
+/** Listens while there is work, no longer: a process that has stopped all of its children ends by signals as any other. */
+function watch(change: 'on' | 'off'): void {
+  process[change]('exit', callEnds);
+  for (const signal of Object.keys(SIGNALS)) process[change](signal, onSignal);
+}

@@ -15,13 +15,12 @@ import { memory } from './cases/memory.ts';
 import { mp3 } from './cases/mp3.ts';
 import { mux } from './cases/mux.ts';
 import { page } from './cases/page.ts';
-import { passThrough } from './cases/pass-through.ts';
+import { passThrough, throttled } from './cases/pass-through.ts';
 import { processStart } from './cases/process-start.ts';
 import { resolve } from './cases/resolve.ts';
 import { sites } from './cases/sites.ts';
 import { slowArchive } from './cases/slow-archive.ts';
 import { soak } from './cases/soak.ts';
-import { throttled } from './cases/throttled.ts';
 import { twin } from './cases/twin.ts';
 import { type Figure, reached, table } from './figures.ts';
 

@@ -2,7 +2,7 @@
 
 import { readSettings } from '../core/config/settings.ts';
 import { silentLog } from '../core/log/index.ts';
-import { startService } from '../local/service.ts';
+import { startService } from '../local/service/service.ts';
 import { collectWhenIdle } from '../stream-service/index.ts';
 import { PLUGIN_DIR } from './bench.ts';
 

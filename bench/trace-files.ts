@@ -13,7 +13,7 @@ import { mock } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { ResourceInformation } from '../clients/reelay-client/src/index.ts';
 import { readSettings } from '../core/config/index.ts';
-import { startService } from '../local/service.ts';
+import { startService } from '../local/service/service.ts';
 import { startOrigin } from '../test/origin/server.ts';
 import { codeOfFiles } from '../test/structure/code-size.ts';
 

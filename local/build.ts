@@ -1,5 +1,5 @@
 /** `npm run build` or `npm run build -- page`: installs what the service needs and builds the page, so that the folder may be read-only from then on. */
-import { buildPage } from './page/index.ts';
+import { buildPage } from './build-page.ts';
 
 const [wanted = 'page'] = process.argv.slice(2);
 if (wanted !== 'page') {

@@ -8,8 +8,9 @@ import { readSettings } from '../core/config/index.ts';
 import { messageOf } from '../core/errors/index.ts';
 import { ensureMedia } from '../test/origin/media.ts';
 import { type Origin, startOrigin } from '../test/origin/server.ts';
-import { createProcessLog, createTerminal, findFreePort, listen, shutdownOnSignals } from './process/index.ts';
-import { startService } from './service.ts';
+import { findFreePort, listen, shutdownOnSignals } from './process.ts';
+import { startService } from './service/index.ts';
+import { createProcessLog, createTerminal } from './terminal.ts';
 
 const HOST = '127.0.0.1';
 /** Where they are free: links and keys are then the same every time. */

@@ -2,8 +2,9 @@
 
 import { readSettings } from '../core/config/index.ts';
 import { messageOf } from '../core/errors/index.ts';
-import { createProcessLog, createTerminal, shutdownOnSignals } from './process/index.ts';
-import { startService } from './service.ts';
+import { shutdownOnSignals } from './process.ts';
+import { startService } from './service/index.ts';
+import { createProcessLog, createTerminal } from './terminal.ts';
 
 const terminal = createTerminal(process.stdout);
 const service = await startService({

@@ -11,7 +11,8 @@ import { createServer } from 'vite';
 import { readSettings } from '../core/config/index.ts';
 import { messageOf } from '../core/errors/index.ts';
 import nodeFlags from '../stream-service/node-flags.json' with { type: 'json' };
-import { createTerminal, loadDotEnv, shutdownOnSignals } from './process/index.ts';
+import { loadDotEnv, shutdownOnSignals } from './process.ts';
+import { createTerminal } from './terminal.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const LOOPBACK = '127.0.0.1';

@@ -1,7 +1,7 @@
 /** `npm run doctor`: checks this machine and its settings, a line for each finding. Exits with 1 when there is a problem. */
 import { SettingError } from '../core/config/index.ts';
-import { formatFinding, runChecks } from './doctor/index.ts';
-import { loadDotEnv } from './process/index.ts';
+import { formatFinding, runChecks } from './checks.ts';
+import { loadDotEnv } from './process.ts';
 
 try {
   const unknownVariables = loadDotEnv();

@@ -5,9 +5,8 @@ import type { FastifyBaseLogger, FastifyPluginAsync } from 'fastify';
 import { readSettings } from '../core/config/index.ts';
 import { fieldsWithoutSecrets, type Log } from '../core/log/index.ts';
 import { collectWhenIdle } from '../stream-service/index.ts';
-import { LinkingResponse } from './gateway/index.ts';
 import { runService } from './run-service.ts';
-import { type PrebuiltParts, startService } from './service.ts';
+import { LinkingResponse, type PrebuiltParts, startService } from './service/index.ts';
 
 export interface ReelayOptions {
   /** Settings by the names of their variables, such as `DATA_DIR`. `HOST`, `PORT` and `BASE_PATH` are those of the server. @default none */

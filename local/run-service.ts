@@ -1,7 +1,8 @@
 import { readSettings, SettingError, type Settings } from '../core/config/index.ts';
 import { messageOf } from '../core/errors/index.ts';
-import { createProcessLog, createTerminal, loadDotEnv, shutdownOnSignals, type Terminal } from './process/index.ts';
-import { type PrebuiltParts, startService } from './service.ts';
+import { loadDotEnv, shutdownOnSignals } from './process.ts';
+import { type PrebuiltParts, startService } from './service/index.ts';
+import { createProcessLog, createTerminal, type Terminal } from './terminal.ts';
 
 /** EX_SOFTWARE of sysexits.h. Unlike 1, which reports a start that cannot succeed, it makes the supervisor restart. */
 const CRASHED = 70;

@@ -2,8 +2,9 @@
 
 import { readSettings } from '../core/config/index.ts';
 import { messageOf } from '../core/errors/index.ts';
-import { createTerminal, loadDotEnv } from './process/index.ts';
-import { updateNow } from './tools/index.ts';
+import { updateNow } from './local-tools.ts';
+import { loadDotEnv } from './process.ts';
+import { createTerminal } from './terminal.ts';
 
 const terminal = createTerminal(process.stdout);
 const aborting = new AbortController();

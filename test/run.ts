@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { buildPage } from '../local/page/build-page.ts';
+import { buildPage } from '../local/build-page.ts';
 import { pathWithPrograms } from './support/programs.ts';
 
 interface Step {

@@ -1,6 +1,6 @@
 import type { Bench, Case } from '../bench.ts';
 import { measureLoad } from '../clients.ts';
-import { type Figure, median } from '../figures.ts';
+import { type Figure, inTurn, median } from '../figures.ts';
 import type { Server } from '../processes.ts';
 
 const RUNS = 7;
@@ -92,3 +92,15 @@ async function* compare(
     yield { what: `${what}, CPU`, ...cpu, rivalName, unit: 's/GB', ...(isGoal && { atMost: MAX_CPU_RATIO }) };
   }
 }
+
+/** A source that gives each connection 4 MB/s. */
+export const throttled: Case = async function* ({ origin, service, nginx, stream }) {
+  await origin.publish('throttled', [{ file: 'hour.m4a', holds: 'audio', folder: '/slow/' }], 3600);
+  const url = await stream('throttled');
+  const figures = await inTurn(
+    3,
+    async () => (await measureLoad(service, url)).speed,
+    async () => (await measureLoad(nginx, `${nginx.baseUrl}/slow/hour.m4a`)).speed,
+  );
+  yield { what: 'a source throttled to 4 MB/s a connection', ...figures, rivalName: 'nginx', unit: 'MB/s', atLeast: 3 };
+};

@@ -1,8 +1,7 @@
 import pino from 'pino';
 import { type Environment, readSettingsInAws } from '../../core/config/index.ts';
 import { fieldsWithoutSecrets, type Log } from '../../core/log/index.ts';
-import { startTask } from './start-task.ts';
-import { readTaskSettings } from './task-settings.ts';
+import { readTaskSettings, startTask } from './start-task.ts';
 
 interface RunTaskOptions {
   /** @throws SettingError, which is logged as an invalid setting is */

@@ -4,7 +4,16 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { startWithShutdown } from '@reelay/concurrency';
 import type { FastifyInstance } from 'fastify';
 import { problems } from '../../core/api/index.ts';
-import { createSecretRenewal, type Environment, type Settings } from '../../core/config/index.ts';
+import {
+  createSecretRenewal,
+  type Environment,
+  optional,
+  readVariables,
+  required,
+  type Settings,
+  type ValuesOf,
+  wholeNumber,
+} from '../../core/config/index.ts';
 import { createEgress } from '../../core/egress/index.ts';
 import { createSignatureCheck, ORIGIN_SECRET_HEADER } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
@@ -19,7 +28,6 @@ import { createIdleTimer } from './idle-timer.ts';
 import { createMetrics } from './metrics.ts';
 import { createRegistration } from './registration.ts';
 import { createTaskProtection, type TaskProtectionOptions } from './task-protection.ts';
-import type { TaskSettings } from './task-settings.ts';
 import { startTaskTools, type TaskTools, type TaskToolsOptions } from './task-tools.ts';
 import { createToolsPointer } from './tools-pointer.ts';
 
@@ -199,3 +207,29 @@ function requireSignature(app: FastifyInstance, secret: string, openPaths: reado
     throw problems.notFound();
   });
 }
+
+const DAY_MINUTES = 24 * 60;
+
+const VARIABLES = {
+  /** The state table, created by the deployment. */
+  tableName: required('TABLE_NAME'),
+  /** The bucket of the tools pointer. Absent: tools are installed as on one machine. */
+  toolsBucket: optional('TOOLS_BUCKET'),
+  /** The dimension of the metrics. */
+  stage: optional('STAGE', 'local'),
+  /** The function of the on-demand stream host, which tells the edge the task's address. Absent: a load balancer knows it. */
+  hostFunction: optional('HOST_FUNCTION'),
+  /** The task ends after this many minutes without a stream; 0: never. */
+  idleMinutes: optional('IDLE_MINUTES', 0, wholeNumber(0, DAY_MINUTES)),
+  /** Bytes that all tasks may send in a day. Absent: no limit. */
+  streamBytesADay: optional('STREAM_BYTES_A_DAY', undefined, wholeNumber(1, Number.MAX_SAFE_INTEGER)),
+  /** URLs of the ECS agent, set by ECS. */
+  agentUri: optional('ECS_AGENT_URI'),
+  metadataUri: optional('ECS_CONTAINER_METADATA_URI_V4', ''),
+};
+
+/** Settings of a task besides those of every host. */
+export interface TaskSettings extends ValuesOf<typeof VARIABLES> {}
+
+/** @throws SettingError in one line that names the variable that is missing or invalid */
+export const readTaskSettings = (environment: Environment): TaskSettings => readVariables(environment, VARIABLES);

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { operations } from '../../core/api/operations.ts';
 import { silentLog } from '../../core/log/index.ts';
 import type { Handler } from '../../lambdas/http-handler.ts';
-import { createGateway } from '../../local/gateway/gateway.ts';
+import { createGateway } from '../../local/service/gateway.ts';
 import { ALLOWED_ORIGINS, PLUGIN_DIR } from '../contract/target-settings.ts';
 import { Container, startContainer } from '../images/container.ts';
 import { containersUnavailable } from '../images/programs.ts';

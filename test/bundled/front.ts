@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
-import { type Gateway, isStreamPath } from '../../local/gateway/gateway.ts';
+import { type Gateway, isStreamPath } from '../../local/service/gateway.ts';
 import { listen } from '../support/listen.ts';
 
 /** One port for both hosts, like CloudFront: forwards paths and headers unchanged, and truncated bodies as truncated. */

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { ResourceInformation } from '../../clients/reelay-client/src/api-types.ts';
 import { readSettings, type Settings } from '../../core/config/settings.ts';
 import { silentLog } from '../../core/log/index.ts';
-import type { ServiceOptions } from '../../local/service.ts';
+import type { ServiceOptions } from '../../local/service/service.ts';
 import { type Origin, type OriginOptions, startOrigin } from '../origin/server.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
 import { usesSharedService } from '../support/leftovers.ts';
@@ -154,7 +154,7 @@ export async function startOwnService(
   options: Partial<ServiceOptions> = {},
 ) {
   // Imported here: a remote target does not need them.
-  const { startService } = await import('../../local/service.ts');
+  const { startService } = await import('../../local/service/service.ts');
   const { createToolsFolder } = await import('../support/tools-folder.ts');
   const settings = readSettings({
     HOST: '127.0.0.1',

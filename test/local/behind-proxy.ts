@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { readSettings } from '../../core/config/settings.ts';
-import { startService } from '../../local/service.ts';
+import { startService } from '../../local/service/service.ts';
 import { startOrigin } from '../origin/server.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

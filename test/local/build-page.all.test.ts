@@ -1,8 +1,8 @@
 import { cp, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { buildPage } from '../../local/page/build-page.ts';
-import { loadPageFiles } from '../../local/page/page-files.ts';
+import { buildPage } from '../../local/build-page.ts';
+import { loadPageFiles } from '../../local/service/page.ts';
 import securityHeaders from '../../web/security-headers.json' with { type: 'json' };
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

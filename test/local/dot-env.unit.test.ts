@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { loadDotEnv } from '../../local/process/dot-env.ts';
+import { loadDotEnv } from '../../local/process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const root = await temporaryFolder();

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Event, Handler, Result } from '../../lambdas/http-handler.ts';
-import { createGateway, isStreamPath } from '../../local/gateway/gateway.ts';
+import { createGateway, isStreamPath } from '../../local/service/gateway.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
 import { listen } from '../support/listen.ts';
 import { sendRequest } from '../support/request.ts';

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createRequestLimit } from '../../local/gateway/limit-requests.ts';
+import { createRequestLimit } from '../../local/service/limit-requests.ts';
 
 const BURST = 10;
 const REQUEST = 'GET /api/App HTTP/1.1\r\nHost: a\r\n';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPage, type Page, type PageOptions } from '../../local/page/page.ts';
+import { createPage, type Page, type PageOptions } from '../../local/service/page.ts';
 import securityHeaders from '../../web/security-headers.json' with { type: 'json' };
 import { sendRequest } from '../support/request.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

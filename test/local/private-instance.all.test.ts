@@ -11,7 +11,7 @@ import { readSettings } from '../../core/config/settings.ts';
 import { signerFor } from '../../core/http/client.ts';
 import { fieldsWithoutSecrets, type Log } from '../../core/log/index.ts';
 import type { Media } from '../../lambdas/api/mcp-tools.ts';
-import { startService } from '../../local/service.ts';
+import { startService } from '../../local/service/service.ts';
 import { ALLOWED_ORIGINS } from '../contract/target-settings.ts';
 import { startOrigin } from '../origin/server.ts';
 import { itWith } from '../support/clients.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createProcessLog } from '../../local/process/process-log.ts';
-import type { LogFormat } from '../../local/process/terminal.ts';
+import { createProcessLog, type LogFormat } from '../../local/terminal.ts';
 
 const LINK = 'https://us3r:pa55@media.example/watch?token=hu5h';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
-import { basePathOf, createReadProxies } from '../../local/gateway/index.ts';
+import { basePathOf, createReadProxies } from '../../local/service/proxies.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
 import { BASE, pathTo, startBehindProxy } from './behind-proxy.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { reachableUrl } from '../../local/gateway/reachable-url.ts';
+import { reachableUrl } from '../../local/service/request-authority.ts';
 
 const address = (text: string, internal = false, family: 'IPv4' | 'IPv6' = 'IPv4') =>
   ({ address: text, internal, family, netmask: '', mac: '', cidr: null, scopeid: 0 }) as const;

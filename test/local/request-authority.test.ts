@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { createAcceptRequest } from '../../local/gateway/request-authority.ts';
+import { createAcceptRequest } from '../../local/service/request-authority.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
 import { listen } from '../support/listen.ts';
 

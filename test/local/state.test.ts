@@ -2,7 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLog } from '../../core/log/index.ts';
-import { leaveAddress, openState } from '../../local/state.ts';
+import { leaveAddress, openState } from '../../local/service/state.ts';
 import { createShutdownStack, type ShutdownStack } from '../../packages/concurrency/src/shutdown.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createTerminal, type LogFormat } from '../../local/process/terminal.ts';
+import { createTerminal, type LogFormat } from '../../local/terminal.ts';
 
 const ERASE = '\r\u001b[K';
 

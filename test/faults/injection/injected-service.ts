@@ -7,7 +7,7 @@ import { createResolver } from '../../../core/resolve/create-resolver.ts';
 import type { Resolver } from '../../../core/resolve/index.ts';
 import { createState, type State } from '../../../core/state/index.ts';
 import { createFunctions } from '../../../lambdas/api/index.ts';
-import { createGateway } from '../../../local/gateway/index.ts';
+import { createGateway } from '../../../local/service/gateway.ts';
 import { createStreamService } from '../../../stream-service/create-stream-service.ts';
 import { runningFfmpegs } from '../../../stream-service/ffmpeg/run-ffmpeg.ts';
 import { createSourceOpeners } from '../../../stream-service/source/open-source.ts';

@@ -5,8 +5,13 @@ import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readSettings } from '../../../core/config/settings.ts';
 import { signRequest } from '../../../core/http/access-secrets.ts';
-import { startTask, type Task, type TaskOptions } from '../../../stream-service/task/start-task.ts';
-import { readTaskSettings, type TaskSettings } from '../../../stream-service/task/task-settings.ts';
+import {
+  readTaskSettings,
+  startTask,
+  type Task,
+  type TaskOptions,
+  type TaskSettings,
+} from '../../../stream-service/task/start-task.ts';
 import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { listen } from '../../support/listen.ts';
 import { QUICK_YT_DLP } from '../../support/quick-yt-dlp.ts';

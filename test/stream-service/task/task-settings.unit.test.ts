@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SettingError } from '../../../core/config/parsers.ts';
-import { readTaskSettings } from '../../../stream-service/task/task-settings.ts';
+import { readTaskSettings } from '../../../stream-service/task/start-task.ts';
 
 describe('readTaskSettings', () => {
   it('requires only a table', () => {

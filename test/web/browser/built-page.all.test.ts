@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from 'vitest';
 import { silentLog } from '../../../core/log/index.ts';
-import { buildPage } from '../../../local/page/build-page.ts';
-import { createPage } from '../../../local/page/page.ts';
+import { buildPage } from '../../../local/build-page.ts';
+import { createPage } from '../../../local/service/page.ts';
 import { hasChromium, itInChromium as it, launchChromium } from '../../support/chromium.ts';
 
 let folder = '';

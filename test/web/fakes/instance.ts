@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import sirv from 'sirv';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { buildPage } from '../../../local/page/build-page.ts';
+import { buildPage } from '../../../local/build-page.ts';
 import headers from '../../../web/security-headers.json' with { type: 'json' };
 import { ensureMedia } from '../../origin/media.ts';
 import { writeFileHead } from '../../origin/respond.ts';

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ShutdownStack } from '@reelay/concurrency';
-import type { Settings } from '../core/config/index.ts';
-import type { Log } from '../core/log/index.ts';
-import { createState, type State } from '../core/state/index.ts';
-import { FolderInUse, openSqliteStorage, type SqliteStorage } from '../core/state/sqlite/index.ts';
-import type { HostParts } from './process/index.ts';
+import type { Settings } from '../../core/config/index.ts';
+import type { Log } from '../../core/log/index.ts';
+import { createState, type State } from '../../core/state/index.ts';
+import { FolderInUse, openSqliteStorage, type SqliteStorage } from '../../core/state/sqlite/index.ts';
+import type { HostParts } from '../process.ts';
 
 /** Folder of the table that versions before 0.2 kept, in another format. */
 const FORMER_TABLE = 'table';

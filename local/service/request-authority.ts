@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { networkInterfaces } from 'node:os';
 import { type Problem, problems } from '../../core/api/index.ts';
 import type { Settings } from '../../core/config/index.ts';
+import { addBrackets, isLoopback } from '../process.ts';
 import { answerProblem } from './exchange.ts';
 import { withoutBasePath } from './proxies.ts';
 
@@ -11,9 +13,6 @@ import { withoutBasePath } from './proxies.ts';
 type AcceptRequest = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?|\[?::ffff:127(?:\.\d{1,3}){3}\]?)$/i;
-/** Whether a host is this machine alone. */
-export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
 /** uri-host and port (RFC 9110 §7.2); names without wildcards, addresses of IPv6 in brackets. */
 const AUTHORITY = /^(\[[\da-f:.]+\]|[^\s/?#@[\]:\\]+)(?::(\d{0,5}))?$/i;
 /** Authority and path; the second group starts with its own character, so that no target is read twice. */
@@ -61,5 +60,30 @@ export function createAcceptRequest({ host, allowedHosts }: Pick<Settings, 'host
 }
 
 const lower = (text: string): string => text.toLowerCase();
-/** A host as it is written in URLs. */
-export const addBrackets = (host: string): string => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host);
+
+interface ReachableUrlOptions extends Pick<Settings, 'publicUrl' | 'allowedHosts' | 'port' | 'basePath'> {
+  /** The address that the service listens on. */
+  readonly host: string;
+}
+
+/**
+ * The base URL by which other devices reach the service: `PUBLIC_URL`, else that of an address in the network which it listens
+ * on and answers. Undefined without one.
+ */
+export function reachableUrl(
+  { publicUrl, allowedHosts, host, port, basePath }: ReachableUrlOptions,
+  interfaces = networkInterfaces(),
+): string | undefined {
+  if (publicUrl) return publicUrl;
+  const address = host === '0.0.0.0' || host === '::' ? networkAddress(interfaces) : host;
+  if (!address || isLoopback(address)) return undefined;
+  if (allowedHosts.length > 0 && !allowedHosts.includes(address)) return undefined;
+  return `http://${addBrackets(address)}:${port}${basePath}`;
+}
+
+/** The first address of this machine in a network, of IPv4: devices type it, and it has no zone. */
+const networkAddress = (interfaces: ReturnType<typeof networkInterfaces>): string | undefined =>
+  Object.values(interfaces)
+    .flatMap((addresses = []) => addresses)
+    .find(({ family, internal, address }) => family === 'IPv4' && !internal && !address.startsWith('169.254.'))
+    ?.address;

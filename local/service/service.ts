@@ -5,39 +5,33 @@ import { fileURLToPath } from 'node:url';
 import { type ShutdownStack, startWithShutdown } from '@reelay/concurrency';
 import type { Lookup } from '@reelay/guarded-fetch';
 import type { Activity } from '@reelay/yt-dlp-worker';
-import type { Settings } from '../core/config/index.ts';
-import { createEgress } from '../core/egress/index.ts';
-import { accessHeaderOf, limitedBy } from '../core/http/index.ts';
-import { type Log, silentLog } from '../core/log/index.ts';
-import { createResolver } from '../core/resolve/index.ts';
-import { createFunctions } from '../lambdas/api/index.ts';
-import packageFile from '../package.json' with { type: 'json' };
+import type { Settings } from '../../core/config/index.ts';
+import { createEgress } from '../../core/egress/index.ts';
+import { accessHeaderOf, limitedBy } from '../../core/http/index.ts';
+import { type Log, silentLog } from '../../core/log/index.ts';
+import { createResolver } from '../../core/resolve/index.ts';
+import { createFunctions } from '../../lambdas/api/index.ts';
+import packageFile from '../../package.json' with { type: 'json' };
 import {
   createStalledClients,
   giveWayTo,
   MAX_HEADER_BYTES,
   respondToClientError,
-} from '../stream-service/http/index.ts';
-import { checkSandbox, createStreamService, LISTEN_BACKLOG } from '../stream-service/index.ts';
-import { createSourceOpeners } from '../stream-service/source/index.ts';
-import {
-  addBrackets,
-  clientOfRequest,
-  createAcceptRequest,
-  createGateway,
-  createReadProxies,
-  createRequestLimit,
-  createRequireAccess,
-  isStreamPath,
-  LinkingResponse,
-  type RequestLimit,
-  reachableUrl,
-} from './gateway/index.ts';
-import { openMetrics } from './metrics/index.ts';
-import { buildPage, createPage, type PageOptions } from './page/index.ts';
-import { listen } from './process/index.ts';
+} from '../../stream-service/http/index.ts';
+import { checkSandbox, createStreamService, LISTEN_BACKLOG } from '../../stream-service/index.ts';
+import { createSourceOpeners } from '../../stream-service/source/index.ts';
+import { buildPage } from '../build-page.ts';
+import { createLocalTools, type ToolsInPlace } from '../local-tools.ts';
+import { addBrackets, listen } from '../process.ts';
+import { clientOfRequest } from './exchange.ts';
+import { createGateway, isStreamPath } from './gateway.ts';
+import { createRequestLimit, type RequestLimit } from './limit-requests.ts';
+import { openMetrics } from './metrics.ts';
+import { createPage, type PageOptions } from './page.ts';
+import { createReadProxies, LinkingResponse } from './proxies.ts';
+import { createAcceptRequest, reachableUrl } from './request-authority.ts';
+import { createRequireAccess } from './require-access.ts';
 import { leaveAddress, openState } from './state.ts';
-import { createLocalTools, type ToolsInPlace } from './tools/index.ts';
 
 export interface ServiceOptions {
   readonly settings: Settings;

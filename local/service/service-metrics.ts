@@ -1,12 +1,36 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { receivedBytes } from '@reelay/guarded-fetch';
+import type { Tools, YtDlpMode } from '@reelay/yt-dlp-worker';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { problemNameOf, toProblem } from '../../core/api/index.ts';
+import { type OperationId, problemNameOf, routes, toProblem } from '../../core/api/index.ts';
 import type { Settings } from '../../core/config/index.ts';
+import type { Egress } from '../../core/egress/index.ts';
 import type { Log } from '../../core/log/index.ts';
-import type { Resolved } from '../../core/resolve/index.ts';
+import type { Resolved, Resolver } from '../../core/resolve/index.ts';
 import { runningFfmpegs } from '../../stream-service/ffmpeg/index.ts';
-import { createStreamCounter } from '../../stream-service/sessions/index.ts';
-import { operationOf, type ServiceMetrics } from './metrics.ts';
+import { createStreamCounter, type StreamObserver } from '../../stream-service/sessions/index.ts';
+import { listen } from '../process.ts';
+import { createAcceptRequest } from './request-authority.ts';
+
+/** Metrics of the service on one machine, for Prometheus. Each part is attached where its events happen. */
+export interface ServiceMetrics {
+  /** Counts every line that is logged, by level and message. */
+  countLog(log: Log): Log;
+  /** Counts every resolve of a link, by outcome, type of problem and site. */
+  countResolves(resolver: Resolver): Resolver;
+  /** Counts a request when its response closes. */
+  countRequest(request: IncomingMessage, response: ServerResponse): void;
+  /** Reports the installed tools. */
+  watchTools(tools: Pick<Tools, 'ytDlp' | 'ffmpeg'>): void;
+  /** Reports the outgoing addresses that sites have blocked. */
+  watchAddresses(egress: Pick<Egress, 'blockedAddresses'>): void;
+  /** Reports how links are given to yt-dlp from now on. */
+  setYtDlpMode(mode: YtDlpMode): void;
+  /** Counts streams and the bytes sent. */
+  readonly observer: StreamObserver;
+}
 
 /** The metrics in the text format of Prometheus. */
 export interface Rendering {
@@ -209,5 +233,64 @@ export function createLabelValues(max: number): (value: string) => string {
     if (!known.has(value) && known.size >= max) return OTHER;
     known.add(value);
     return value;
+  };
+}
+
+/** By path up to the first parameter, in lower case. */
+const PREFIXES = routes.map(({ operationId, path }) => ({
+  operationId,
+  prefix: (path.split('{', 1)[0] ?? path).toLowerCase(),
+  isExact: !path.includes('{'),
+}));
+
+/** The operation of a request path, or `page` for everything else: a label with few values. */
+export function operationOf(url: string): OperationId | 'page' {
+  const path = (url.split('?', 1)[0] ?? '').toLowerCase();
+  const found = PREFIXES.find(({ prefix, isExact }) => (isExact ? path === prefix : path.startsWith(prefix)));
+  return found?.operationId ?? 'page';
+}
+
+type MetricsServerSettings = Pick<Settings, 'metricsHost' | 'metricsPort' | 'allowedHosts'>;
+
+interface MetricsServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves `GET /metrics` on a port of its own, so that it is not reachable by clients of the service. Host names are checked as the
+ * service does; where it has a list of them, the address that this listens on is answered too.
+ * @throws Error with a message for the operator when the port is taken
+ */
+export async function startMetricsServer(
+  metrics: Rendering,
+  { metricsHost: host, metricsPort: port = 0, allowedHosts }: MetricsServerSettings,
+  log: Log,
+): Promise<MetricsServer> {
+  const isNamed = allowedHosts.length > 0;
+  const acceptRequest = createAcceptRequest({ host, allowedHosts: isNamed ? [...allowedHosts, host] : [] });
+  const server = createServer((request, response) => {
+    if (!acceptRequest(request, response)) return;
+    request.resume();
+    const path = request.url?.split('?', 1)[0];
+    if (path !== '/metrics') return void response.writeHead(404).end();
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      return void response.writeHead(405, { allow: 'GET, HEAD' }).end();
+    metrics.render().then(
+      ({ contentType, text }) => response.writeHead(200, { 'content-type': contentType }).end(text),
+      (error) => {
+        log.error('Rendering metrics failed', { error });
+        response.writeHead(500).end();
+      },
+    );
+  });
+  await listen(server, { host, port, variable: 'METRICS_PORT' });
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
   };
 }

@@ -7,13 +7,12 @@ import {
   type ToolsOptions,
   type YtDlp,
 } from '@reelay/yt-dlp-worker';
-import type { Settings } from '../../core/config/index.ts';
-import { type Egress, openLoopbackProxy } from '../../core/egress/index.ts';
-import { InMaintenance } from '../../core/errors/index.ts';
-import { type Log, silentLog } from '../../core/log/index.ts';
-import { checkLinks } from '../../core/resolve/index.ts';
-import type { State } from '../../core/state/index.ts';
-import { createMaintenanceKeeper } from './maintenance.ts';
+import type { Settings } from '../core/config/index.ts';
+import { createEgress, type Egress, openLoopbackProxy } from '../core/egress/index.ts';
+import { InMaintenance } from '../core/errors/index.ts';
+import { type Log, silentLog } from '../core/log/index.ts';
+import { checkLinks } from '../core/resolve/index.ts';
+import type { State } from '../core/state/index.ts';
 
 interface LocalToolsOptions {
   readonly settings: Settings;
@@ -139,3 +138,115 @@ export const toToolsOptions = (
     checkUpdate: (candidate, signal) =>
       checkLinks(candidate, { ...settings, links: settings.canaryLinks, egress, log, signal }),
   }) satisfies Partial<ToolsOptions>;
+
+/** Longer than a renewal may be delayed, short enough to expire soon after a crash. */
+const LEASE_SECONDS = 60;
+const RENEW_INTERVAL_MS = 20_000;
+
+/** The maintenance lease of this machine: held from the first activity until `leave`. */
+interface MaintenanceKeeper {
+  /** Ends a lease left by a crashed process, whatever its expiry. To be called at the start, before any activity. */
+  takeOver(): Promise<void>;
+  /** Sets the activity. The first call takes the lease, so that an update check without a result takes none. */
+  enter(activity: string): Promise<void>;
+  /** Ends the lease; does nothing without one. */
+  leave(): Promise<void>;
+}
+
+/**
+ * Renews the lease while an activity runs. The table's folder is locked by one process, so a lease found at the start
+ * belongs to a crashed one.
+ */
+export function createMaintenanceKeeper({ state, log }: { state: State; log: Log }): MaintenanceKeeper {
+  const owner = 'this machine';
+  let current: string | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  const renew = async (activity: string): Promise<void> => {
+    try {
+      await state.takeMaintenance({ activity, owner, expiresAt: Math.floor(Date.now() / 1000) + LEASE_SECONDS });
+    } catch (error) {
+      log.warn('Writing maintenance lease failed', { error });
+    }
+  };
+
+  // It expires by itself.
+  const end = () =>
+    state.endMaintenance(owner).catch((error) => log.warn('Ending maintenance lease failed', { error }));
+
+  return {
+    takeOver: end,
+    async enter(activity) {
+      if (activity === current) return;
+      current = activity;
+      timer ??= setInterval(() => current && void renew(current), RENEW_INTERVAL_MS).unref();
+      await renew(activity);
+    },
+    async leave() {
+      if (current === undefined) return;
+      current = undefined;
+      clearInterval(timer);
+      timer = undefined;
+      await end();
+    },
+  };
+}
+
+interface UpdateNowOptions {
+  readonly settings: Settings;
+  readonly onProgress: (activity: Activity) => void;
+  readonly signal: AbortSignal;
+  readonly sources?: ToolsOptions['providers'];
+}
+
+/** The result of an update on demand, in lines for the operator. */
+interface UpdateNowOutcome {
+  /** The installed version, one line per tool. */
+  readonly inPlace: readonly string[];
+  /** Which updates failed and why; the installed versions stay. */
+  readonly failures: readonly string[];
+}
+
+/**
+ * Updates the tools in a folder that a running service may use: it switches between two resolves to versions that have
+ * passed the smoke test; streams are not affected.
+ * @throws ToolUnavailable when a tool is missing and no provider has it
+ */
+export async function updateNow({
+  settings,
+  onProgress,
+  signal,
+  sources,
+}: UpdateNowOptions): Promise<UpdateNowOutcome> {
+  const egress = createEgress({ ...settings, allow: settings.egressAllow });
+  const failures: string[] = [];
+  const tools = createTools({
+    ...toToolsOptions(settings, { egress }),
+    onActivity: onProgress,
+    onFailure: (reason) => failures.push(reason),
+    // The service records them in the table, when it switches or at its start.
+    record: async () => undefined,
+    ...(sources && { providers: sources }),
+  });
+  const close = () => tools.close();
+  signal.addEventListener('abort', close);
+  try {
+    await tools.ensure();
+    const before = [tools.ytDlp(), tools.ffmpeg()];
+    await tools.update();
+    const after = [tools.ytDlp(), tools.ffmpeg()];
+    const names = ['yt-dlp', 'FFmpeg'];
+    const inPlace = names.map((name, index) => lineOf(name, before[index]?.version, after[index]));
+    return { inPlace, failures };
+  } finally {
+    signal.removeEventListener('abort', close);
+    await close();
+    await egress.close();
+  }
+}
+
+function lineOf(name: string, before: string | undefined, after: { version: string; source: string } | undefined) {
+  if (!after) return `${name} is not installed`;
+  const from = before !== undefined && before !== after.version ? `${before} → ` : '';
+  return `${name} ${from}${after.version} (${after.source})`;
+}

@@ -1,6 +1,18 @@
 import type { Settings } from '../../core/config/index.ts';
-import type { HostParts } from '../process/index.ts';
-import { noMetrics, type ServiceMetrics } from './metrics.ts';
+import { noopObserver } from '../../stream-service/sessions/index.ts';
+import type { HostParts } from '../process.ts';
+import type { ServiceMetrics } from './service-metrics.ts';
+
+/** Counts nothing. */
+const noMetrics: ServiceMetrics = {
+  countLog: (log) => log,
+  countResolves: (resolver) => resolver,
+  countRequest: () => undefined,
+  watchTools: () => undefined,
+  watchAddresses: () => undefined,
+  setYtDlpMode: () => undefined,
+  observer: noopObserver,
+};
 
 /**
  * Starts the metrics server if it has a port.
@@ -12,10 +24,7 @@ export async function openMetrics(
 ): Promise<ServiceMetrics> {
   if (settings.metricsPort === undefined) return noMetrics;
   // Loaded on demand: most instances do without.
-  const [{ createServiceMetrics }, { startMetricsServer }] = await Promise.all([
-    import('./service-metrics.ts'),
-    import('./metrics-server.ts'),
-  ]);
+  const { createServiceMetrics, startMetricsServer } = await import('./service-metrics.ts');
   const metrics = createServiceMetrics(version, settings);
   const { port } = shutdown.own(await startMetricsServer(metrics, settings, log));
   log.info('Metrics are served', { host: settings.metricsHost, port });

@@ -1,2 +1,0 @@
-export { formatFinding } from './finding.ts';
-export { runChecks } from './run-checks.ts';

@@ -1,1 +1,0 @@
-export { openMetrics } from './open-metrics.ts';

@@ -1,2 +1,0 @@
-export { buildPage } from './build-page.ts';
-export { createPage, type PageOptions } from './page.ts';

@@ -1,0 +1,2 @@
+export { LinkingResponse } from './proxies.ts';
+export { type PrebuiltParts, startService } from './service.ts';
