@@ -1,10 +1,11 @@
-// The part of the viewer-request function that a private instance has: `local/service/require-access.ts` is the same on one
-// machine, and `core/http/access-secrets.ts` has the format of keys and signatures.
+// The step of the viewer-request function that checks access keys and signed links, for private instances.
+// `local/service/require-access.ts` does the same on one machine; `core/http/access-secrets.ts` has the format of keys and signatures.
+//
+// `viewer-request-source.ts` puts these constants in front of the function:
+// - CORS_ORIGINS: origins whose pages may read responses.
+// - PUBLIC_PATH: the path of the operation that needs no key.
+// - SIGNED_PATHS: paths of operations that a signature in the parameter `access` admits.
 
-// Set at deployment: origins whose pages may read responses.
-const ORIGINS = '__ORIGINS__'.split(',');
-const PUBLIC_PATH = '__PUBLIC_PATH__';
-const SIGNED_PATHS = '__SIGNED_PATHS__'.split(',');
 const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
 const SIGNED_KEY = /^([\w-]{1,64})\.([0-9a-f]{12})\.(\d{1,12})\.([\w-]{22})$/;
 const MAX_CLOCK_SKEW_SECONDS = 60;
@@ -12,7 +13,7 @@ const MAX_CLOCK_SKEW_SECONDS = 60;
 const KEY_SEGMENT = 4;
 
 // Sets the header that admits a request, and removes the signature from its path. Returns the response that refuses it.
-// biome-ignore lint/correctness/noUnusedVariables: the handler of viewer-request.js calls it
+// biome-ignore lint/correctness/noUnusedVariables: a step of the handler in viewer-request.js
 async function admit(request, route) {
   if (route.origin === 'page') return undefined;
   const hash = await hashOfCredentials(request);
@@ -127,6 +128,6 @@ function refuseLink(request, isExpired) {
 function corsOf(request) {
   const origin = headerValue(request.headers.origin);
   const vary = { value: 'Accept, Origin, Authorization, X-Api-Key, Cookie' };
-  if (!origin || (ORIGINS.indexOf(origin) < 0 && ORIGINS.indexOf('*') < 0)) return { vary: vary };
+  if (!origin || (CORS_ORIGINS.indexOf(origin) < 0 && CORS_ORIGINS.indexOf('*') < 0)) return { vary: vary };
   return { vary: vary, 'access-control-allow-origin': { value: origin } };
 }

@@ -53,9 +53,6 @@ interface ViewerRequestOptions {
   readonly securityContacts?: readonly string[];
 }
 
-/** Paths that documents answer. */
-const PROBLEM_DOCUMENTS = String.raw`\/problems\/[a-z-]+$`;
-
 /** CloudFront's limit of a function. */
 export const MAX_FUNCTION_BYTES = 10_240;
 
@@ -72,60 +69,48 @@ export const deployedSource = (deployment: Pick<Deployment, 'settings' | 'profil
   });
 };
 
-const ADMIT = `
-  const refusal = await admit(request, route);
-  if (refusal) return refusal;
-`;
-
-/** Answers with the contact, as `securityText` does. Short, because the function has a limit. */
-const sendSecurityText = (contacts: readonly string[]): string => `
-  if (request.uri === '${SECURITY_TEXT_PATH}') {
-    return {
-      statusCode: 200,
-      headers: { 'content-type': { value: 'text/plain; charset=utf-8' } },
-      body: ${JSON.stringify(contactLines(contacts))} + new Date(Date.now() + ${SECURITY_TEXT_VALID_MS}).toISOString() + '\\n',
-    };
-  }
-`;
-
-const IMPORT_CRYPTO = "import crypto from 'crypto';";
-
 /** Selects an origin that always exists. */
 const SELECT_BY_ID = 'const selectOrigin = (id) => cf.selectRequestOriginById(id);';
 
 /**
- * The source of the edge function, with the routes of the API. It has only the code that the instance needs: none for access
- * keys where it is open, none for a contact where it has none.
+ * The source of the edge function: imports, constants with the routes of the API, and the files of the parts that the instance needs.
+ * It has no code for access keys where it is open, and none for a contact where it has none.
  * @throws SettingError when settings make it too long
  */
-export function viewerRequestSource(options: ViewerRequestOptions): string {
-  const { mode, access, securityContacts = [] } = options;
-  const source = readSource('viewer-request.js')
-    .replace('__DOCUMENTS__', () => PROBLEM_DOCUMENTS)
-    .replace('__MAX_BODY_BYTES__', String(MAX_BODY_BYTES))
-    .replace('__API_PREFIX__', API_PREFIX.toLowerCase())
-    .replace('__STREAM_PARAMETERS__', [...STREAM_PARAMETERS, ...UNCACHED_PARAMETERS].join(','))
-    // Neither paths nor methods contain a quote or a backslash.
-    .replace('__ROUTES__', JSON.stringify(groupRoutes()))
-    .replace(/^ *\/\/ __ADMIT__\n/m, access ? ADMIT : '')
-    // As a function: a contact may contain what a replacement would interpret.
-    .replace(/^ *\/\/ __SECURITY__\n/m, () => (securityContacts.length > 0 ? sendSecurityText(securityContacts) : ''));
-  const select = mode === 'on-demand' ? readSource('viewer-request-task.js') : SELECT_BY_ID;
-  const crypto = access || mode === 'on-demand' ? [IMPORT_CRYPTO] : [];
-  const admit = access ? [accessSource(access.corsAllowedOrigins)] : [];
-  return limited([...crypto, source, select, ...admit].join('\n'));
+export function viewerRequestSource({ mode, access, securityContacts = [] }: ViewerRequestOptions): string {
+  const isOnDemand = mode === 'on-demand';
+  const hasContact = securityContacts.length > 0;
+  const constants = {
+    ROUTES: groupRoutes(),
+    API_PREFIX: API_PREFIX.toLowerCase(),
+    STREAM_PARAMETERS: [...STREAM_PARAMETERS, ...UNCACHED_PARAMETERS],
+    MAX_BODY_BYTES,
+    ...(hasContact && { SECURITY_TEXT_PATH, SECURITY_TEXT_VALID_MS, CONTACT_LINES: contactLines(securityContacts) }),
+    ...(access && {
+      CORS_ORIGINS: access.corsAllowedOrigins,
+      PUBLIC_PATH: operationsById.GetAppInfo.path,
+      SIGNED_PATHS: [operationsById.Get.path, operationsById.Feed.path],
+    }),
+  };
+  const steps = [...(hasContact ? ['sendSecurityText'] : []), ...(access ? ['admit'] : [])];
+  return limited(
+    [
+      "import cf from 'cloudfront';",
+      ...(access || isOnDemand ? ["import crypto from 'crypto';"] : []),
+      ...Object.entries(constants).map(([name, value]) => `const ${name} = ${JSON.stringify(value)};`),
+      `const STEPS = [${steps.join(', ')}];`,
+      readSource('viewer-request.js'),
+      ...(hasContact ? [readSource('viewer-request-contact.js')] : []),
+      ...(access ? [readSource('viewer-request-access.js')] : []),
+      isOnDemand ? readSource('viewer-request-task.js') : SELECT_BY_ID,
+    ].join('\n'),
+  );
 }
 
-const accessSource = (corsAllowedOrigins: readonly string[]): string =>
-  readSource('viewer-request-access.js')
-    .replace('__PUBLIC_PATH__', operationsById.GetAppInfo.path)
-    .replace('__SIGNED_PATHS__', (['Get', 'Feed'] as const).map((id) => operationsById[id].path).join(','))
-    .replace('__ORIGINS__', corsAllowedOrigins.join(','));
-
-/** In short where the source would exceed CloudFront's limit. @throws SettingError when it still does */
+/** Minified where the source would exceed CloudFront's limit. @throws SettingError when it still does */
 function limited(source: string): string {
   if (Buffer.byteLength(source) <= MAX_FUNCTION_BYTES) return source;
-  const short = compact(source);
+  const short = minify(source);
   const excess = Buffer.byteLength(short) - MAX_FUNCTION_BYTES;
   if (excess <= 0) return short;
   throw new SettingError(
@@ -135,9 +120,9 @@ function limited(source: string): string {
 
 const readSource = (name: string): string => readFileSync(join(import.meta.dirname, name), 'utf8');
 
-/** Syntax and global names stay: the runtime supports a subset of JavaScript, and calls `handler` by its name. */
-function compact(source: string): string {
-  // A script without imports: the names of a module are renamed.
+/** Keeps syntax and global names: the runtime supports a subset of JavaScript, and calls `handler` by its name. */
+function minify(source: string): string {
+  // Without its imports, by which esbuild would take it for a module and rename `handler`.
   const [imports = '', script] = source.split(/(?<=^import .*\n)(?!import )/m, 2);
   return (
     imports + transformSync(script ?? '', { minifyWhitespace: true, minifyIdentifiers: true, charset: 'utf8' }).code

@@ -1,4 +1,4 @@
-// The part of the viewer-request function that an instance has whose streams come from a task that is registered while it runs.
+// The part of the viewer-request function that selects the origin where streams come from a task that runs on demand.
 
 // A public DNS name of EC2, without a port; addresses are rejected.
 const HOST = /^(?=.*[a-z])[a-z0-9.-]+$/;
@@ -7,8 +7,8 @@ const TASK_PORT = 8080;
 const CONNECT_TIMEOUT_SECONDS = 2;
 const READ_TIMEOUT_SECONDS = 60;
 
-// For streams the registered task, or the wake function without one. A registration expires, because the address of a
-// stopped task may belong to another customer later.
+// Selects the registered task for streams, or the wake function while no task is registered. A registration expires, because the
+// address of a stopped task may later belong to another customer of AWS.
 // biome-ignore lint/correctness/noUnusedVariables: the handler of viewer-request.js calls it
 async function selectOrigin(id, request) {
   if (id !== 'stream') {
@@ -47,6 +47,6 @@ async function registeredTask() {
     return undefined;
   }
   const parts = String(lease).split('|');
-  const held = parts.length === 3 && parts[1] !== '' && Number(parts[2]) * 1000 > Date.now();
-  return held && HOST.test(parts[0]) ? { host: parts[0], secret: parts[1] } : undefined;
+  const isValid = parts.length === 3 && parts[1] !== '' && Number(parts[2]) * 1000 > Date.now();
+  return isValid && HOST.test(parts[0]) ? { host: parts[0], secret: parts[1] } : undefined;
 }

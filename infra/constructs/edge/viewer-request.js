@@ -1,58 +1,65 @@
-import cf from 'cloudfront';
+// The viewer-request function of every behaviour (CloudFront Functions, runtime 2.0: a subset of JavaScript, 10 KB at most). CloudFront
+// calls `handler` with each request before it looks into its cache. In this order it:
+//
+// 1. removes headers that the origins trust;
+// 2. answers 503 while the cost guard keeps the instance closed;
+// 3. finds the route of the path, in any case;
+// 4. lets each function of `STEPS` answer instead of an origin;
+// 5. answers 404, 405 and 413 where the API would refuse the request;
+// 6. writes the path in its canonical case, and leaves only the parameters of streams in the query of a stream;
+// 7. selects the origin: the page, the API, or the host of streams.
+//
+// `viewer-request-source.ts` puts the imports of `cf` and `crypto` and these constants in front of this file:
+// - ROUTES: { origin, methods, paths } of the operations of the API. A segment of a path may be a parameter: `…/{key}/…`.
+// - API_PREFIX: `/api/`.
+// - STREAM_PARAMETERS: names of the query parameters of streams.
+// - MAX_BODY_BYTES: the longest body that the API reads.
+// - STEPS: the functions of `viewer-request-contact.js` and `viewer-request-access.js` that the instance needs.
+// The function `selectOrigin(id, request)` follows behind it.
 
-// The viewer-request function of every behaviour (CloudFront Functions, runtime 2.0: a subset of JavaScript, 10 KB at most).
-// It rewrites paths to their canonical case, rejects other methods, and selects the origin. `viewer-request-source.ts` adds
-// what else an instance needs.
-
-// Set at deployment from the table of operations: { origin, methods, paths }. A segment of a path may be a parameter: `…/{key}/…`.
-const ROUTES = JSON.parse('__ROUTES__');
-// Set at deployment, in lower case: `/api/`.
-const API_PREFIX = '__API_PREFIX__';
-const STREAM_PARAMETERS = '__STREAM_PARAMETERS__'.split(',');
 const READ = 'GET, HEAD, OPTIONS';
-// Set at deployment.
-const MAX_BODY_BYTES = __MAX_BODY_BYTES__;
-
-// Set at deployment: of each path the part whose document answers it.
-const DOCUMENTS = /^(__DOCUMENTS__).*/;
+// Paths of the page without the `.html` of their files.
+const PROBLEM_PAGE = /^\/problems\/[a-z-]+$/;
 
 const JSON_TYPES = ['application/json', 'text/json', 'text/plain'];
-// Media ranges read of an Accept header; further ones are ignored.
+// Further media ranges of an Accept header are ignored.
 const MAX_MEDIA_RANGES = 64;
 
-// Set by the cost guard.
 const CLOSED = { title: 'Spending Limit Reached', status: 503 };
 
 // biome-ignore lint/correctness/noUnusedVariables: CloudFront calls it by this name
 async function handler(event) {
   const request = event.request;
-  // One sent by the viewer would be trusted, and a duplicate would make the request invalid.
+  // The origins trust these headers, so none may come from the viewer. A duplicate would make the request invalid.
   delete request.headers['x-reelay-origin'];
   delete request.headers['x-reelay-access'];
   delete request.headers['x-forwarded-host'];
 
   const closed = await closedSeconds();
   if (closed > 0) return answer(request, CLOSED, { 'retry-after': { value: String(closed) } });
-  // __SECURITY__
   const route = routeOf(request.uri);
-  // __ADMIT__
+  for (let i = 0; i < STEPS.length; i++) {
+    const response = await STEPS[i](request, route);
+    if (response) return response;
+  }
   if (route.origin === 'page') {
-    request.uri = request.uri === '/' ? '/index.html' : request.uri.replace(DOCUMENTS, '$1.html');
+    if (request.uri === '/') request.uri = '/index.html';
+    else if (PROBLEM_PAGE.test(request.uri)) request.uri += '.html';
   } else {
     if (route.methods.split(', ').indexOf(request.method) < 0) return refuse(request, route);
-    // Bodies are billed before anything behind the edge counts them. One without a length may be of any.
+    // A body is billed before anything behind the edge counts it. Without a length it may be of any size.
     const length = request.headers['content-length'];
     if (request.method === 'POST' && !(length && Number(length.value) <= MAX_BODY_BYTES)) {
       return answer(request, { type: '/problems/bad-parameter', title: 'Content Too Large', status: 413 }, {});
     }
     request.uri = route.path;
   }
-  // Feeds refer to the name that the viewer asked. The header Host names the origin.
+  // Links in feeds have the host name that the viewer requested. Behind the edge, Host names the origin.
   const host = request.headers.host;
   if (route.origin === 'api' && host) request.headers['x-forwarded-host'] = { value: host.value };
   if (route.origin === 'stream') {
     request.querystring = canonicalQuery(request.querystring || {});
-    // All sites but others share what is cached.
+    // The header is part of the cache key, and the origin only distinguishes other sites.
     const site = request.headers['sec-fetch-site'];
     if (site && site.value !== 'cross-site') delete request.headers['sec-fetch-site'];
   }
@@ -60,8 +67,8 @@ async function handler(event) {
   return request;
 }
 
-// The parameters of streams alone, each with its first value, as the service reads it: the cache key then contains all that
-// changes what the origin sends.
+// Keeps the parameters of streams, each with its first value, which is the one that the service reads: the cache key then contains
+// all that changes what the origin sends, and nothing else.
 function canonicalQuery(query) {
   const kept = {};
   STREAM_PARAMETERS.forEach((name) => {
@@ -71,7 +78,7 @@ function canonicalQuery(query) {
   return kept;
 }
 
-// The route of a path in any case. Not `known`: the API answers 404.
+// The route of a path in any case. `known` is false for a path below that of the API which no operation has.
 function routeOf(uri) {
   const folded = uri.toLowerCase();
   for (let i = 0; i < ROUTES.length; i++) {
@@ -88,7 +95,7 @@ function routeOf(uri) {
   return { origin: 'page' };
 }
 
-// The canonical case of a URI that matches the path of an operation, else undefined. A parameter keeps its case.
+// A URI in the case of the operation whose path it matches, else undefined. A parameter keeps its case.
 function matchPath(path, uri, folded) {
   const wanted = path.split('/');
   const given = uri.split('/');
@@ -103,7 +110,7 @@ function matchPath(path, uri, folded) {
   return wanted.join('/');
 }
 
-// Seconds for which the cost guard keeps everything closed.
+// Seconds for which the cost guard keeps the instance closed. It writes the key `closed`: epoch seconds.
 async function closedSeconds() {
   try {
     const until = await cf.kvs().get('closed');
@@ -114,7 +121,7 @@ async function closedSeconds() {
   }
 }
 
-// ProblemDetails in the format of the API.
+// 404 or 405.
 function refuse(request, route) {
   if (!route.known)
     return answer(request, { type: '/problems/not-found', title: 'Resource Not Found', status: 404 }, {});
@@ -122,6 +129,7 @@ function refuse(request, route) {
   return answer(request, problem, { allow: { value: route.methods } });
 }
 
+// A response with ProblemDetails in the format of the API. `more`: further headers.
 function answer(request, problem, more) {
   const accept = request.headers.accept;
   const headers = {
