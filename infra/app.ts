@@ -6,7 +6,7 @@ import { buildPage, bundle, placeFfmpeg } from './build/index.ts';
 import { deployedSource } from './constructs/index.ts';
 import { createApp } from './create-app.ts';
 import { profileOf } from './profiles.ts';
-import { checkPlace, readContext } from './settings.ts';
+import { checkTarget, readContext } from './settings.ts';
 
 /** Output of the bundles and of the page (`dist/web`). */
 const BUNDLE_DIR = join(import.meta.dirname, '..', 'dist');
@@ -16,7 +16,7 @@ const { CDK_DEFAULT_ACCOUNT: account, CDK_DEFAULT_REGION: region } = process.env
 try {
   // Reports invalid settings before the slow build.
   const settings = readContext(new App({ autoSynth: false }).node.getAllContext());
-  checkPlace(settings, { ...(account && { account }), ...(region && { region }) });
+  checkTarget(settings, { ...(account && { account }), ...(region && { region }) });
   deployedSource({ settings, profile: profileOf(settings) });
   await bundle({ outDir: BUNDLE_DIR });
   await placeFfmpeg({ dir: join(BUNDLE_DIR, 'stream-service'), architecture: settings.architecture });

@@ -5,7 +5,7 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import type { Construct } from 'constructs';
 import { Firewall, Reelay, useStackLogGroups } from './constructs/index.ts';
 import { type Deployment, profileOf } from './profiles.ts';
-import { CLOUDFRONT_REGION, checkPlace, firewallStackNameOf, readContext, stackNameOf } from './settings.ts';
+import { CLOUDFRONT_REGION, checkTarget, firewallStackNameOf, readContext, stackNameOf } from './settings.ts';
 
 interface AppOptions {
   /** Folder of the bundles: `functions/<name>`, `stream-service`, `web`. */
@@ -28,7 +28,7 @@ const ROOT = join(import.meta.dirname, '..');
 export function createApp({ bundleDir, context = {}, env, outdir }: AppOptions): App {
   const app = new App({ context: { ...context }, ...(outdir && { outdir }) });
   const settings = readContext(app.node.getAllContext());
-  checkPlace(settings, env ?? {});
+  checkTarget(settings, env ?? {});
   const deployment = { settings, profile: profileOf(settings), bundleDir };
   const firewall = createFirewall(app, deployment, env);
   new ReelayStack(app, stackNameOf(settings), {

@@ -35,7 +35,10 @@ const parseArn = (arn: string | undefined) => ({ region: arn?.split(':')[3], acc
  * otherwise fail at the first start or at the end of a deployment.
  * @throws SettingError in one line that names the setting
  */
-export function checkPlace(settings: DeploymentSettings, env: { readonly account?: string; readonly region?: string }) {
+export function checkTarget(
+  settings: DeploymentSettings,
+  env: { readonly account?: string; readonly region?: string },
+) {
   if (env.region) checkRegion(settings, env.region);
   for (const name of ['accessKeysSecret', 'outgoingProxiesSecret', 'cookiesSecret'] as const) {
     const { region } = parseArn(settings[name]);

@@ -10,14 +10,14 @@ import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { GuardEvent, GuardReport } from '../../core/spending/index.ts';
 
 /** Where AWS is asked. */
-export interface Place {
+export interface AwsTarget {
   readonly region: string;
   /** Profile of the AWS configuration. */
   readonly profile?: string | undefined;
 }
 
-/** A stack of that place. */
-export interface StackPlace extends Place {
+/** A stack of that target. */
+export interface StackTarget extends AwsTarget {
   readonly stackName: string;
 }
 
@@ -41,9 +41,9 @@ const NEVER_COMPLETE = ['REVIEW_IN_PROGRESS', 'ROLLBACK_COMPLETE', 'ROLLBACK_FAI
 const MIN_BOOTSTRAP_VERSION = 6;
 
 /** Undefined while it is not deployed. @throws Error when AWS gives no clear answer */
-export async function findStack({ stackName: StackName, ...place }: StackPlace): Promise<DeployedStack | undefined> {
+export async function findStack({ stackName: StackName, ...target }: StackTarget): Promise<DeployedStack | undefined> {
   try {
-    const { Stacks = [] } = await new CloudFormationClient(place).send(new DescribeStacksCommand({ StackName }));
+    const { Stacks = [] } = await new CloudFormationClient(target).send(new DescribeStacksCommand({ StackName }));
     const [stack] = Stacks;
     return (
       stack && {
@@ -66,8 +66,8 @@ const outputsOf = ({ Outputs = [] }: Stack): Record<string, string> =>
  * Whether CDK's bootstrap with that qualifier is there, whatever its stack is called, in a version that the stacks can use.
  * @throws Error when AWS gives no clear answer
  */
-export async function isBootstrapped(place: Place, qualifier = 'hnb659fds'): Promise<boolean> {
-  for await (const { Stacks = [] } of paginateDescribeStacks({ client: new CloudFormationClient(place) }, {})) {
+export async function isBootstrapped(target: AwsTarget, qualifier = 'hnb659fds'): Promise<boolean> {
+  for await (const { Stacks = [] } of paginateDescribeStacks({ client: new CloudFormationClient(target) }, {})) {
     const isUsable = (stack: Stack) =>
       Number(outputsOf(stack).BootstrapVersion) >= MIN_BOOTSTRAP_VERSION &&
       stack.Parameters?.some((each) => each.ParameterKey === 'Qualifier' && each.ParameterValue === qualifier);
@@ -81,11 +81,11 @@ export async function isBootstrapped(place: Place, qualifier = 'hnb659fds'): Pro
  * @returns undefined without a stack, or one without a guard
  * @throws Error when the guard fails, or AWS gives no clear answer
  */
-export async function askCostGuard(place: StackPlace, request: GuardEvent = {}): Promise<GuardReport | undefined> {
-  const FunctionName = (await findStack(place))?.outputs.CostGuardFunction;
+export async function invokeCostGuard(target: StackTarget, request: GuardEvent = {}): Promise<GuardReport | undefined> {
+  const FunctionName = (await findStack(target))?.outputs.CostGuardFunction;
   if (!FunctionName) return undefined;
   const invocation = new InvokeCommand({ FunctionName, Payload: JSON.stringify(request) });
-  const { FunctionError, Payload } = await new LambdaClient(place).send(invocation);
+  const { FunctionError, Payload } = await new LambdaClient(target).send(invocation);
   const answer = Payload?.transformToString() ?? '';
   if (FunctionError) throw new Error(`The cost guard failed: ${answer.slice(0, 300)}`);
   return JSON.parse(answer);
@@ -96,8 +96,8 @@ export async function askCostGuard(place: StackPlace, request: GuardEvent = {}):
  * deploying again works.
  * @param since when the deployment began
  */
-export async function hasMetConflict({ stackName, ...place }: StackPlace, since: Date): Promise<boolean> {
-  const client = new CloudFormationClient(place);
+export async function hasUpdateConflict({ stackName, ...target }: StackTarget, since: Date): Promise<boolean> {
+  const client = new CloudFormationClient(target);
   // Newest first: those of the rollback are before the failure, and may fill a page.
   for await (const { StackEvents = [] } of paginateDescribeStackEvents({ client }, { StackName: stackName }))
     for (const { Timestamp, ResourceStatusReason = '' } of StackEvents) {
@@ -108,7 +108,7 @@ export async function hasMetConflict({ stackName, ...place }: StackPlace, since:
 }
 
 /** Lets CloudFormation delete a stack. @throws Error when AWS refuses */
-export async function unprotect({ stackName, ...place }: StackPlace): Promise<void> {
+export async function unprotect({ stackName, ...target }: StackTarget): Promise<void> {
   const request = { StackName: stackName, EnableTerminationProtection: false };
-  await new CloudFormationClient(place).send(new UpdateTerminationProtectionCommand(request));
+  await new CloudFormationClient(target).send(new UpdateTerminationProtectionCommand(request));
 }

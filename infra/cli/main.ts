@@ -10,12 +10,12 @@ import { LambdaClient } from '@aws-sdk/client-lambda';
 import type { GuardReport } from '../../core/spending/index.ts';
 import { CLOUDFRONT_REGION, firewallStackNameOf, readContext, stackNameOf } from '../settings.ts';
 import {
-  askCostGuard,
   EVERY_STACK,
   findStack,
-  hasMetConflict,
+  hasUpdateConflict,
+  invokeCostGuard,
   isBootstrapped,
-  type StackPlace,
+  type StackTarget,
   unprotect,
 } from './deployed-stack.ts';
 import { checkAccount, checkMachine, type Finding, formatFindings, regionsOf } from './preflight.ts';
@@ -85,7 +85,7 @@ async function readFlags({ strict = false } = {}) {
 type Flags = Awaited<ReturnType<typeof readFlags>>;
 
 /** The stacks that a stage may have: that of the service, and that of its firewall. */
-function placesOf({ region, profile, settings }: Flags): [service: StackPlace, firewall: StackPlace] {
+function targetsOf({ region, profile, settings }: Flags): [service: StackTarget, firewall: StackTarget] {
   if (!region) throw new Error('No AWS region: set AWS_REGION, or region in the AWS profile');
   return [
     { region, profile, stackName: stackNameOf(settings) },
@@ -118,30 +118,30 @@ async function deploy(): Promise<void> {
     if (hasProblem(findings))
       throw new Error('Nothing was built. npm run infra -- preflight shows all; --skip-preflight deploys nevertheless');
   }
-  const places = placesOf(given);
-  const [place] = places;
-  if (!given.isProfileNamed) await requireDeployedProfile(place, given.settings.profile);
+  const targets = targetsOf(given);
+  const [target] = targets;
+  if (!given.isProfileNamed) await requireDeployedProfile(target, given.settings.profile);
   // CDK deletes a stack whose first deployment has failed, which CloudFormation refuses while it is protected.
-  for (const each of places) {
+  for (const each of targets) {
     const found = await findStack(each).catch(() => undefined);
     if (found?.isProtected && !found.isComplete) await unprotect(each);
   }
   cdk('synth', '--quiet');
   cdk('list', '--long', ...SYNTHESIZED);
-  if (await lacksBootstrap(given, place)) cdk('bootstrap', ...SYNTHESIZED);
+  if (await lacksBootstrap(given, target)) cdk('bootstrap', ...SYNTHESIZED);
   const since = new Date();
   try {
     cdk('deploy', '--all', ...SYNTHESIZED);
   } catch (error) {
-    if (!(await hasMetConflict(place, since).catch(() => false))) throw error;
+    if (!(await hasUpdateConflict(target, since).catch(() => false))) throw error;
     process.stderr.write('The update of the tools has changed a function meanwhile: deploying again\n');
     cdk('deploy', '--all', ...SYNTHESIZED);
   }
 }
 
 /** @throws Error when the deployed profile is another one, whose stream host the deployment would replace */
-async function requireDeployedProfile(place: StackPlace, profile: string): Promise<void> {
-  const deployed = await findStack(place).catch((error: unknown) => {
+async function requireDeployedProfile(target: StackTarget, profile: string): Promise<void> {
+  const deployed = await findStack(target).catch((error: unknown) => {
     throw new Error(`Could not read the deployed profile, name it with -c profile=…: ${String(error)}`);
   });
   const { Profile } = deployed?.outputs ?? {};
@@ -154,9 +154,9 @@ async function requireDeployedProfile(place: StackPlace, profile: string): Promi
 }
 
 /** @returns false also where AWS does not answer */
-async function lacksBootstrap({ settings, qualifier }: Flags, place: StackPlace): Promise<boolean> {
-  const found = regionsOf(settings, place.region).map((region) =>
-    isBootstrapped({ ...place, region }, qualifier).catch((error: unknown) => {
+async function lacksBootstrap({ settings, qualifier }: Flags, target: StackTarget): Promise<boolean> {
+  const found = regionsOf(settings, target.region).map((region) =>
+    isBootstrapped({ ...target, region }, qualifier).catch((error: unknown) => {
       process.stderr.write(`Could not look for CDK's bootstrap in ${region}: ${String(error)}\n`);
       return true;
     }),
@@ -168,15 +168,15 @@ async function lacksBootstrap({ settings, qualifier }: Flags, place: StackPlace)
 async function destroy(): Promise<void> {
   const given = await readFlags();
   const staying = ["CDK's bootstrap stack CDKToolkit", 'inactive task definitions', 'service-linked roles'];
-  for (const place of placesOf(given)) {
-    const { stackName, region } = place;
-    const deployed = await findStack(place);
+  for (const target of targetsOf(given)) {
+    const { stackName, region } = target;
+    const deployed = await findStack(target);
     const table = deployed?.outputs.RetainedTable;
     if (table) staying.unshift(`the table ${table} in ${region}`);
     if (!deployed?.isProtected) continue;
     if (!given.unprotect)
       throw new Error(`${stackName} in ${region} is protected against deletion: add --unprotect to delete it`);
-    await unprotect(place);
+    await unprotect(target);
   }
   flags.push(...Object.entries(EVERY_STACK).flatMap(([name, value]) => ['--context', `${name}=${value}`]));
   cdk('destroy', '--all');
@@ -186,11 +186,11 @@ async function destroy(): Promise<void> {
 /** Opens an edge that the cost guard has closed, and counts spending from now on; with `--status` it only says what has been spent. */
 async function reopen(): Promise<void> {
   const given = await readFlags({ strict: true });
-  const [place] = placesOf(given);
-  const report = await askCostGuard(place, given.status ? {} : { open: true });
+  const [target] = targetsOf(given);
+  const report = await invokeCostGuard(target, given.status ? {} : { open: true });
   if (!report)
     throw new Error(
-      `There is no stack ${place.stackName} with a cost guard in ${place.region}: name it with -c stage=`,
+      `There is no stack ${target.stackName} with a cost guard in ${target.region}: name it with -c stage=`,
     );
   const state = report.closedUntil ? `Closed until ${report.closedUntil}` : 'Open';
   const [hour, day] = [spent(report, 'hour'), spent(report, 'day')];

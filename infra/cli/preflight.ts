@@ -3,8 +3,8 @@ import { DescribeVpcsCommand, EC2Client } from '@aws-sdk/client-ec2';
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { SettingError } from '../../core/config/index.ts';
 import { profileOf } from '../profiles.ts';
-import { CLOUDFRONT_REGION, checkPlace, type DeploymentSettings, stackNameOf } from '../settings.ts';
-import { askCostGuard, findStack, isBootstrapped, type Place } from './deployed-stack.ts';
+import { CLOUDFRONT_REGION, checkTarget, type DeploymentSettings, stackNameOf } from '../settings.ts';
+import { type AwsTarget, findStack, invokeCostGuard, isBootstrapped } from './deployed-stack.ts';
 
 /** `problem`: the deployment would fail. `warning`: it works with less, or what was looked for is not known. */
 type State = 'ok' | 'warning' | 'problem';
@@ -19,7 +19,7 @@ export interface Finding {
 
 type Answer = readonly [state: State, text: string];
 
-interface PreflightOptions extends Partial<Place> {
+interface PreflightOptions extends Partial<AwsTarget> {
   readonly settings: DeploymentSettings;
   /** Of CDK's bootstrap. @default CDK's */
   readonly qualifier?: string | undefined;
@@ -62,11 +62,11 @@ export function checkMachine({ streamImage }: DeploymentSettings): Finding[] {
 export async function checkAccount({ settings, region, profile, qualifier }: PreflightOptions): Promise<Finding[]> {
   const stop = (subject: string, text: string): Finding[] => [{ subject, state: 'problem', text }];
   if (!region) return stop('region', 'none is set: set AWS_REGION, or region in the AWS profile');
-  const place = { region, profile, stackName: stackNameOf(settings) };
+  const target = { region, profile, stackName: stackNameOf(settings) };
   let isDeployed = false;
   try {
-    checkPlace(settings, { region });
-    isDeployed = (await findStack(place))?.isComplete ?? false;
+    checkTarget(settings, { region });
+    isDeployed = (await findStack(target))?.isComplete ?? false;
   } catch (error) {
     if (error instanceof SettingError) return stop('region', error.message);
     const advice = 'set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or renew the login';
@@ -82,20 +82,20 @@ export async function checkAccount({ settings, region, profile, qualifier }: Pre
         `bootstrap in ${each}`,
         async () => [
           'ok',
-          (await isBootstrapped({ ...place, region: each }, qualifier)) ? 'done' : 'npm run deploy does it',
+          (await isBootstrapped({ ...target, region: each }, qualifier)) ? 'done' : 'npm run deploy does it',
         ],
       ]),
     ),
     // A deployment while the guard keeps the resolver closed cannot try its new version.
     spending: async () => {
-      const until = (await askCostGuard(place))?.closedUntil;
+      const until = (await invokeCostGuard(target))?.closedUntil;
       return until
         ? ['problem', `the cost guard keeps it closed until ${until}: wait, or npm run infra -- reopen`]
         : ['ok', 'open'];
     },
     // A new account may have ten.
     'Lambda executions': async () => {
-      const { AccountLimit = {} } = await new LambdaClient(place).send(new GetAccountSettingsCommand({}));
+      const { AccountLimit = {} } = await new LambdaClient(target).send(new GetAccountSettingsCommand({}));
       const { ConcurrentExecutions: total = 0, UnreservedConcurrentExecutions: unreserved = total } = AccountLimit;
       const advice = raise('lambda', 'L-B99A9384');
       if (resolverConcurrency > 0 && !isDeployed && unreserved - resolverConcurrency < MIN_UNRESERVED_EXECUTIONS)
@@ -110,7 +110,7 @@ export async function checkAccount({ settings, region, profile, qualifier }: Pre
       ];
     },
     VPCs: async () => {
-      const { Vpcs = [] } = await new EC2Client(place).send(new DescribeVpcsCommand({ MaxResults: 1000 }));
+      const { Vpcs = [] } = await new EC2Client(target).send(new DescribeVpcsCommand({ MaxResults: 1000 }));
       const text = `${Vpcs.length} in ${region}`;
       if (isDeployed || Vpcs.length < USUAL_NETWORKS) return ['ok', text];
       return ['warning', `${text}: where the quota is ${USUAL_NETWORKS}, delete one, or ${raise('vpc', 'L-F678F1CE')}`];

@@ -5,7 +5,7 @@ import type { IVpc } from 'aws-cdk-lib/aws-ec2';
 import { Construct } from 'constructs';
 import { SettingError } from '../../core/config/index.ts';
 import { type Deployment, profileOf } from '../profiles.ts';
-import { CLOUDFRONT_REGION, checkPlace, type DeploymentSettings, readContext } from '../settings.ts';
+import { CLOUDFRONT_REGION, checkTarget, type DeploymentSettings, readContext } from '../settings.ts';
 import { Api } from './api.ts';
 import { BalancedStreamHost } from './balanced-stream-host.ts';
 import { regionalName, suppressWildcards } from './conventions.ts';
@@ -58,7 +58,7 @@ export class Reelay extends Construct {
     const settings = readContext(given);
     const { account, region } = Stack.of(this);
     const known = (value: string) => (Token.isUnresolved(value) ? '' : value);
-    checkPlace(settings, { account: known(account), region: known(region) });
+    checkTarget(settings, { account: known(account), region: known(region) });
     const profile = profileOf(settings);
     const deployment: Deployment = { settings, profile, bundleDir };
     checkGiven(settings, givenTable);

@@ -1,3 +1,4 @@
+import packageFile from '../../package.json' with { type: 'json' };
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { flushCompileCache } from 'node:module';
 import { dirname } from 'node:path';
@@ -11,13 +12,7 @@ import { accessHeaderOf, limitedBy } from '../../core/http/index.ts';
 import { type Log, silentLog } from '../../core/log/index.ts';
 import { createResolver } from '../../core/resolve/index.ts';
 import { createFunctions } from '../../lambdas/api/index.ts';
-import packageFile from '../../package.json' with { type: 'json' };
-import {
-  createStalledClients,
-  giveWayTo,
-  MAX_HEADER_BYTES,
-  respondToClientError,
-} from '../../stream-service/http/index.ts';
+import { createStalledClients, giveWayTo, MAX_HEADER_BYTES, respondToClientError } from '../../stream-service/http/index.ts';
 import { checkSandbox, createStreamService, LISTEN_BACKLOG } from '../../stream-service/index.ts';
 import { createSourceOpeners } from '../../stream-service/source/index.ts';
 import { buildPage } from '../build-page.ts';
@@ -27,7 +22,7 @@ import { clientOfRequest } from './exchange.ts';
 import { createGateway, isStreamPath } from './gateway.ts';
 import { createRequestLimit, type RequestLimit } from './limit-requests.ts';
 import { openMetrics } from './metrics.ts';
-import { createPage, type PageOptions } from './page.ts';
+import { createPageServer, type PageServerOptions } from './page-server.ts';
 import { createReadProxies, LinkingResponse } from './proxies.ts';
 import { createAcceptRequest, reachableUrl } from './request-authority.ts';
 import { createRequireAccess } from './require-access.ts';
@@ -205,10 +200,10 @@ const REQUEST_TIMEOUTS = { headersTimeout: 30_000, requestTimeout: 30_000, conne
 const findSwagger = (): string => dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
 
 /** The page from its folder; without one it is built in the background unless its sources are unchanged. */
-function startPage(dir: string | undefined, options: Omit<PageOptions, 'built'>, shutdown: ShutdownStack) {
+function startPage(dir: string | undefined, options: Omit<PageServerOptions, 'built'>, shutdown: ShutdownStack) {
   const building = new AbortController();
   const built = dir === undefined ? buildPage({ signal: building.signal }) : Promise.resolve(dir);
-  const page = createPage({ ...options, built });
+  const page = createPageServer({ ...options, built });
   shutdown.defer(async () => {
     building.abort();
     await page.ready;

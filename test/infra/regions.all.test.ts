@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SettingError } from '../../core/config/parsers.ts';
-import { checkPlace, readContext } from '../../infra/settings.ts';
+import { checkTarget, readContext } from '../../infra/settings.ts';
 import { PROFILE_NAMES, template } from './deployments.ts';
 import type { Template } from './permissions.ts';
 import { findMissingTypes, renderRegionReference, renderRegionTable } from './region-reference.ts';
@@ -61,21 +61,21 @@ it('omits the budget where a region has none', async () => {
 });
 
 it('refuses a profile for which a region lacks a part', () => {
-  const check = () => checkPlace(readContext({ profile: 'hobby' }), { region: 'ap-east-2' });
+  const check = () => checkTarget(readContext({ profile: 'hobby' }), { region: 'ap-east-2' });
   expect(check).toThrow(SettingError);
   expect(check).toThrow('ap-east-2 has no function URLs, which this deployment needs: deploy profile=team there, or ');
 });
 
 it('refuses the partitions without edge functions', () =>
-  expect(() => checkPlace(readContext({}), { region: 'cn-north-1' })).toThrow(/^cn-north-1 is not supported: /));
+  expect(() => checkTarget(readContext({}), { region: 'cn-north-1' })).toThrow(/^cn-north-1 is not supported: /));
 
 it('refuses a load balancer where VPC origins do not reach it', () => {
-  const check = () => checkPlace(readContext({ profile: 'public' }), { region: 'ap-southeast-6' });
+  const check = () => checkTarget(readContext({ profile: 'public' }), { region: 'ap-southeast-6' });
   expect(check).toThrow(
     /^ap-southeast-6 has no VPC origins of CloudFront, which this deployment needs: deploy this one to/,
   );
 });
 
 it.each(['eu-north-1', 'ap-southeast-7', 'me-south-1', 'xx-new-1'])('admits team in %s', (region) =>
-  expect(() => checkPlace(readContext({ profile: 'team' }), { region })).not.toThrow(),
+  expect(() => checkTarget(readContext({ profile: 'team' }), { region })).not.toThrow(),
 );

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { SettingError } from '../../core/config/parsers.ts';
 import { profileOf, profiles } from '../../infra/profiles.ts';
-import { checkPlace, readContext } from '../../infra/settings.ts';
+import { checkTarget, readContext } from '../../infra/settings.ts';
 import { PLUGINS_LAYER } from './deployment-settings.ts';
 import { flags } from './synth.ts';
 
@@ -268,7 +268,7 @@ describe('profileOf', () => {
   });
 });
 
-describe('checkPlace', () => {
+describe('checkTarget', () => {
   const settings = (context: Record<string, unknown>) => readContext(context);
   const HERE = { account: '111111111111', region: 'eu-central-1' };
 
@@ -278,7 +278,7 @@ describe('checkPlace', () => {
     ['nothing with a region or account', {}, HERE],
     ['any region while the stack has none', { cookiesSecret: SECRET }, {}],
     ['any account while the stack has none', { domain: 'a.example.com', certificateArn: CERTIFICATE }, {}],
-  ])('accepts %s', (_, context, env) => checkPlace(settings(context), env));
+  ])('accepts %s', (_, context, env) => checkTarget(settings(context), env));
 
   it.each<[Record<string, unknown>, object, string]>([
     [
@@ -302,6 +302,6 @@ describe('checkPlace', () => {
       'certificateArn must be a certificate of the account 222222222222, not of 111111111111',
     ],
   ])('rejects %j for %j', (context, env, message) =>
-    expect(() => checkPlace(settings(context), env)).toThrow(new SettingError(message)),
+    expect(() => checkTarget(settings(context), env)).toThrow(new SettingError(message)),
   );
 });

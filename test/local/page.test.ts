@@ -1,3 +1,4 @@
+import securityHeaders from '../../web/security-headers.json' with { type: 'json' };
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
@@ -5,8 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPage, type Page, type PageOptions } from '../../local/service/page.ts';
-import securityHeaders from '../../web/security-headers.json' with { type: 'json' };
+import { createPageServer, type PageServer, type PageServerOptions } from '../../local/service/page-server.ts';
 import { sendRequest } from '../support/request.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -29,9 +29,9 @@ const log = { info: () => undefined, warn: () => undefined, error: (message: str
 /** The page on a server of its own; what is not the page's is answered `api`. */
 async function serve(
   built: Promise<string>,
-  options: Pick<PageOptions, 'securityContacts'> = {},
-): Promise<{ page: Page; baseUrl: string; port: number }> {
-  const page = createPage({ built, log, ...options });
+  options: Pick<PageServerOptions, 'securityContacts'> = {},
+): Promise<{ page: PageServer; baseUrl: string; port: number }> {
+  const page = createPageServer({ built, log, ...options });
   const server = createServer((request, response) => {
     if (page.owns(request)) page.handle(request, response);
     else response.end('api');

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import {
   EVERY_STACK,
   findStack,
-  hasMetConflict,
+  hasUpdateConflict,
   isBootstrapped,
   unprotect,
 } from '../../../infra/cli/deployed-stack.ts';
@@ -63,14 +63,14 @@ describe('findStack', () => {
       `<DescribeStackEventsResponse><DescribeStackEventsResult>${events}</DescribeStackEventsResult></DescribeStackEventsResponse>`,
     ];
     const since = new Date('2026-11-27T12:00:00Z');
-    expect(await hasMetConflict(PLACE, since)).toBe(expected);
+    expect(await hasUpdateConflict(PLACE, since)).toBe(expected);
   });
 
   it('finds a conflict behind a page of events of the rollback', async () => {
     const events = (reason: string, more = '') =>
       `<DescribeStackEventsResponse><DescribeStackEventsResult><StackEvents><member><Timestamp>2026-11-27T12:01:00Z</Timestamp><ResourceStatusReason>${reason}</ResourceStatusReason></member></StackEvents>${more}</DescribeStackEventsResult></DescribeStackEventsResponse>`;
     pages = [events('Rollback requested by user', '<NextToken>next</NextToken>'), events('ResourceConflict')];
-    expect(await hasMetConflict(PLACE, new Date('2026-11-27T12:00:00Z'))).toBe(true);
+    expect(await hasUpdateConflict(PLACE, new Date('2026-11-27T12:00:00Z'))).toBe(true);
   });
 
   it('knows whether a stack is protected, and the table that stays; and removes the protection', async () => {

@@ -7,7 +7,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from 'vitest';
 import { silentLog } from '../../../core/log/index.ts';
 import { buildPage } from '../../../local/build-page.ts';
-import { createPage } from '../../../local/service/page.ts';
+import { createPageServer } from '../../../local/service/page-server.ts';
 import { hasChromium, itInChromium as it, launchChromium } from '../../support/chromium.ts';
 
 let folder = '';
@@ -22,7 +22,7 @@ beforeAll(async () => {
   if (!hasChromium) return;
   folder = await mkdtemp(join(tmpdir(), 'reelay-browser-'));
   const outDir = await buildPage({ outDir: join(folder, 'web') });
-  const own = createPage({ built: Promise.resolve(outDir), log: silentLog });
+  const own = createPageServer({ built: Promise.resolve(outDir), log: silentLog });
   server = createServer((request, response) => {
     if (own.owns(request)) own.handle(request, response);
     else response.writeHead(404, { 'content-type': 'application/json' }).end('{"title":"Resource Not Found"}');
