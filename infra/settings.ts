@@ -96,11 +96,8 @@ function checkTaskSize(cpu: number | undefined, memory: number | undefined): voi
     throw new SettingError(`taskMemory must be one of ${offered?.join(', ')} with taskCpu ${cpu}`);
 }
 
-/** What differs by region. */
-export type DeploymentKind = 'hobby' | 'team' | 'public';
-
 /** By region and profile, the resource types of CloudFormation that the deployment has and the region lacks. */
-export type RegionTable = Readonly<Record<string, Readonly<Record<DeploymentKind, readonly string[]>>>>;
+export type RegionTable = Readonly<Record<string, Readonly<Record<ProfileName, readonly string[]>>>>;
 
 /** Written by `npm run dev -- docs`. */
 const regions: RegionTable = JSON.parse(readFileSync(join(import.meta.dirname, 'regions.json'), 'utf8'));
@@ -120,7 +117,7 @@ const OTHER_PARTITIONS = /^(cn|us-gov|us-iso\w*|eu-iso\w*|eusc)-/;
 export const hasBudgets = (region: string): boolean => !regions[region]?.team.includes(OPTIONAL);
 
 /** What a deployment needs and a region lacks. Empty for a region that is not known. */
-export function partsLackedBy(region: string, kind: DeploymentKind, table = regions): string[] {
+export function partsLackedBy(region: string, kind: ProfileName, table = regions): string[] {
   const types = table[region]?.[kind].filter((type) => type !== OPTIONAL) ?? [];
   const nameOf = (type: string) => Object.entries(PART_NAMES).find(([start]) => type.startsWith(start))?.[1] ?? type;
   const lacksOrigins = kind !== 'hobby' && WITHOUT_VPC_ORIGINS.includes(region);
@@ -128,7 +125,7 @@ export function partsLackedBy(region: string, kind: DeploymentKind, table = regi
 }
 
 /** @throws SettingError that names what the deployment needs and the region lacks, and what can be deployed there */
-function checkRegion({ profile }: { readonly profile: DeploymentKind }, region: string): void {
+function checkRegion({ profile }: { readonly profile: ProfileName }, region: string): void {
   if (OTHER_PARTITIONS.test(region))
     throw new SettingError(`${region} is not supported: its partition has no edge functions of CloudFront`);
   const lacking = partsLackedBy(region, profile);

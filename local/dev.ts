@@ -5,22 +5,23 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { resolve } from 'node:path';
 import { createServer } from 'vite';
 import { readSettings } from '../core/config/index.ts';
 import { messageOf } from '../core/errors/index.ts';
 import nodeFlags from '../stream-service/node-flags.json' with { type: 'json' };
-import { loadDotEnv, shutdownOnSignals } from './process.ts';
+import { findFreePort, loadDotEnv, shutdownOnSignals } from './process.ts';
 import { createTerminal } from './terminal.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const LOOPBACK = '127.0.0.1';
+/** Where it is free, else one of the next; the same across restarts of the service. */
+const SERVICE_PORT = 8100;
 
 const terminal = createTerminal(process.stdout);
 loadDotEnv();
 const { host, port } = readSettings(process.env);
-const servicePort = await freePort();
+const servicePort = await findFreePort(LOOPBACK, SERVICE_PORT);
 const service = startWatched(servicePort);
 const page = await startPage(`http://${LOOPBACK}:${servicePort}`);
 terminal.say(`Reelay in development on ${page.resolvedUrls?.local[0] ?? `http://${host}:${port}`}`);
@@ -29,16 +30,6 @@ shutdownOnSignals(terminal, async () => {
   service.kill('SIGTERM');
   await Promise.all([page.close(), hasExited(service)]);
 });
-
-/** A port for the service, the same across restarts. */
-async function freePort(): Promise<number> {
-  const server = createTcpServer().listen(0, LOOPBACK);
-  await once(server, 'listening');
-  const { port: free } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return free;
-}
 
 /** Node watches the modules that the program imports; what it reads in other ways (Python, JSON data) it does not. */
 function startWatched(watchedPort: number): ChildProcess {

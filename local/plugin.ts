@@ -1,9 +1,9 @@
 /** What the package `reelay` exports, from its bundle, which has the page and Swagger UI beside it. */
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
-import type { FastifyBaseLogger, FastifyPluginAsync } from 'fastify';
+import type { FastifyPluginAsync } from 'fastify';
 import { readSettings } from '../core/config/index.ts';
-import { fieldsWithoutSecrets, type Log } from '../core/log/index.ts';
+import { logThrough } from '../core/log/index.ts';
 import { collectWhenIdle } from '../stream-service/index.ts';
 import { runService } from './run-service.ts';
 import { LinkingResponse, type PrebuiltParts, startService } from './service/index.ts';
@@ -30,7 +30,7 @@ export function createReelay({ settings = {}, hasPage = true }: ReelayOptions = 
     let listener: RequestListener = () => undefined;
     const service = await startService({
       settings: { ...readSettings(settings), basePath: app.prefix.replace(/\/$/, '') },
-      log: logTo(app.log),
+      log: logThrough(app.log),
       hasPage,
       prebuilt: PARTS,
       mount: (each) => {
@@ -48,12 +48,6 @@ export function createReelay({ settings = {}, hasPage = true }: ReelayOptions = 
     for (const path of ['/', '/*']) app.all(path, async () => undefined);
   };
 }
-
-const logTo = (log: FastifyBaseLogger): Log => ({
-  info: (message, fields = {}) => log.info(fieldsWithoutSecrets(fields), message),
-  warn: (message, fields = {}) => log.warn(fieldsWithoutSecrets(fields), message),
-  error: (message, fields = {}) => log.error(fieldsWithoutSecrets(fields), message),
-});
 
 /**
  * Runs the service as this process.

@@ -1,7 +1,7 @@
 import type { WriteStream } from 'node:tty';
 import type { Activity } from '@reelay/yt-dlp-worker';
 import pino from 'pino';
-import { describeError, fieldsWithoutSecrets, type Log, withoutSecrets } from '../core/log/index.ts';
+import { describeError, type Log, logThrough, withoutSecrets } from '../core/log/index.ts';
 
 /** Output for the operator: lines, and below them one of what is being done. */
 export interface Terminal {
@@ -113,20 +113,7 @@ export function createProcessLog(
   format: LogFormat = 'plain',
 ): Log {
   if (format === 'plain') return createPlainLog((text) => terminal.interrupt(() => out.write(text)));
-  const logger = pino(
-    {
-      level: 'warn',
-      base: undefined,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { log: fieldsWithoutSecrets },
-    },
-    out,
-  );
-  return {
-    info: (message, fields) => logger.info(fields ?? {}, message),
-    warn: (message, fields) => logger.warn(fields ?? {}, message),
-    error: (message, fields) => logger.error(fields ?? {}, message),
-  };
+  return logThrough(pino({ level: 'warn', base: undefined, timestamp: pino.stdTimeFunctions.isoTime }, out));
 }
 
 type Fields = Readonly<Record<string, unknown>>;

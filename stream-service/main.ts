@@ -3,4 +3,4 @@ import { collectWhenIdle } from './idle-collection.ts';
 import { runTask } from './task/index.ts';
 
 collectWhenIdle();
-await runTask({ readEnvironment: () => process.env });
+await runTask();

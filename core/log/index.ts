@@ -41,3 +41,10 @@ export function withoutSecrets(value: unknown): unknown {
 /** Applies `withoutSecrets` to every field of a log line. */
 export const fieldsWithoutSecrets = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, withoutSecrets(value)]));
+
+/** A log that writes through a logger of pino, without secrets. */
+export const logThrough = (logger: Readonly<Record<keyof Log, (fields: object, message: string) => void>>): Log => ({
+  info: (message, fields = {}) => logger.info(fieldsWithoutSecrets(fields), message),
+  warn: (message, fields = {}) => logger.warn(fieldsWithoutSecrets(fields), message),
+  error: (message, fields = {}) => logger.error(fieldsWithoutSecrets(fields), message),
+});

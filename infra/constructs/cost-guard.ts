@@ -15,9 +15,24 @@ import type { OnDemandStreamHost } from './on-demand-stream-host.ts';
 import { ServiceFunction } from './service-function.ts';
 import type { ToolUpdates } from './tools.ts';
 
-interface CostGuardProps extends Pick<MonitoringProps, 'deployment' | 'table' | 'edge' | 'api' | 'onDemand'> {
+/** What the dashboard, the alarms, the cost guard and the budget observe. */
+export interface MonitoringProps {
+  readonly deployment: Deployment;
+  readonly table: ITable;
+  readonly api: Api;
+  readonly updates: ToolUpdates;
+  readonly edge: EdgeDistribution;
   /** The store that the edge function reads. */
   readonly keyValueStore: KeyValueStore;
+  /** Present in private instances. */
+  readonly accessKeys?: AccessKeys | undefined;
+  /** Present in profiles without a load balancer. */
+  readonly onDemand?: OnDemandStreamHost;
+  /** Present in profiles with a load balancer. */
+  readonly balanced?: BalancedStreamHost;
+}
+
+interface CostGuardProps extends MonitoringProps {
   /** Sends mails. */
   readonly topic?: ITopic | undefined;
 }
@@ -106,7 +121,7 @@ const limitConcurrency = (limited: ServiceFunction | undefined): PolicyStatement
 
 /** What spending is computed from: metrics that AWS has by the minute without being asked, and one of the stream tasks. */
 function watchedMetrics(
-  { deployment, edge, api, onDemand }: Pick<MonitoringProps, 'deployment' | 'edge' | 'api' | 'onDemand'>,
+  { deployment, edge, api, onDemand }: MonitoringProps,
   { cachesStreams }: SpendingPlan,
 ): WatchedMetric[] {
   const { settings, profile } = deployment;
@@ -160,35 +175,14 @@ function watchedMetrics(
       unseenMinutes: UNSEEN_MINUTES.region,
       isDoor: true,
     },
-    ...(prices.taskMinute > 0
-      ? [
-          {
-            // Each task writes it once a minute.
-            namespace: 'Reelay',
-            name: 'Streams',
-            dimensions: { Stage: settings.stage },
-            statistic: 'SampleCount',
-            usd: prices.taskMinute,
-            unseenMinutes: UNSEEN_MINUTES.region,
-          } as const,
-        ]
-      : []),
+    {
+      // Each task writes it once a minute.
+      namespace: 'Reelay',
+      name: 'Streams',
+      dimensions: { Stage: settings.stage },
+      statistic: 'SampleCount',
+      usd: prices.taskMinute,
+      unseenMinutes: UNSEEN_MINUTES.region,
+    },
   ];
-}
-
-/** What the dashboard, the alarms, the cost guard and the budget observe. */
-export interface MonitoringProps {
-  readonly deployment: Deployment;
-  readonly table: ITable;
-  readonly api: Api;
-  readonly updates: ToolUpdates;
-  readonly edge: EdgeDistribution;
-  /** The store that the edge function reads. */
-  readonly keyValueStore: KeyValueStore;
-  /** Present in private instances. */
-  readonly accessKeys?: AccessKeys | undefined;
-  /** Present in profiles without a load balancer. */
-  readonly onDemand?: OnDemandStreamHost;
-  /** Present in profiles with a load balancer. */
-  readonly balanced?: BalancedStreamHost;
 }

@@ -1,4 +1,3 @@
-import headers from '../../web/security-headers.json' with { type: 'json' };
 import { readdir, readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join, relative, sep } from 'node:path';
@@ -8,6 +7,7 @@ import { problemPages, problems, SECURITY_TEXT_PATH, securityText } from '../../
 import { messageOf } from '../../core/errors/index.ts';
 import { entityTag, matchesEntityTag } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
+import headers from '../../web/security-headers.json' with { type: 'json' };
 import { answerProblem } from './exchange.ts';
 import { basePathOf, isIngress } from './proxies.ts';
 

@@ -1,4 +1,3 @@
-import packageFile from '../../package.json' with { type: 'json' };
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { flushCompileCache } from 'node:module';
 import { dirname } from 'node:path';
@@ -12,7 +11,13 @@ import { accessHeaderOf, limitedBy } from '../../core/http/index.ts';
 import { type Log, silentLog } from '../../core/log/index.ts';
 import { createResolver } from '../../core/resolve/index.ts';
 import { createFunctions } from '../../lambdas/api/index.ts';
-import { createStalledClients, giveWayTo, MAX_HEADER_BYTES, respondToClientError } from '../../stream-service/http/index.ts';
+import packageFile from '../../package.json' with { type: 'json' };
+import {
+  createStalledClients,
+  giveWayTo,
+  MAX_HEADER_BYTES,
+  respondToClientError,
+} from '../../stream-service/http/index.ts';
 import { checkSandbox, createStreamService, LISTEN_BACKLOG } from '../../stream-service/index.ts';
 import { createSourceOpeners } from '../../stream-service/source/index.ts';
 import { buildPage } from '../build-page.ts';

@@ -44,8 +44,8 @@ export function createByteBudget(options: ByteBudgetOptions): ByteBudget {
   const unreported = () => streams.bytes() - reportedBytes;
   const apply = (next: string | undefined) => {
     if (next === reason) return;
-    if (next === undefined) log.info('Streams are sent again');
-    else log.warn('Streams are suspended', { reason: next });
+    if (next === undefined) log.info('Streams resumed');
+    else log.warn('Streams suspended', { reason: next });
     reason = next;
     suspend(next);
   };

@@ -1,29 +1,31 @@
 import pino from 'pino';
-import { type Environment, readSettingsInAws } from '../../core/config/index.ts';
-import { fieldsWithoutSecrets, type Log } from '../../core/log/index.ts';
+import { readSettingsInAws } from '../../core/config/index.ts';
+import { logThrough } from '../../core/log/index.ts';
 import { readTaskSettings, startTask } from './start-task.ts';
-
-interface RunTaskOptions {
-  /** @throws SettingError, which is logged as an invalid setting is */
-  readonly readEnvironment: () => Environment;
-  /** How long running streams may take to finish at shutdown. @default startTask's */
-  readonly drainSeconds?: number;
-}
 
 /**
  * Runs the stream service as the program of this process until a signal ends it: the first lets running streams finish
  * within the drain time, the second exits at once. Exits with 1 when the service cannot start.
  */
-export async function runTask({ readEnvironment, drainSeconds }: RunTaskOptions): Promise<void> {
-  const log = createTaskLog(process.stdout);
+export async function runTask(): Promise<void> {
+  // One JSON line per event.
+  const log = logThrough(
+    pino(
+      {
+        base: undefined,
+        timestamp: pino.stdTimeFunctions.isoTime,
+        formatters: { level: (level) => ({ level }) },
+      },
+      process.stdout,
+    ),
+  );
 
   const start = async () => {
-    const environment = readEnvironment();
+    const environment = process.env;
     return startTask({
       settings: await readSettingsInAws(environment),
       task: readTaskSettings(environment),
       environment,
-      drainSeconds,
       onIdle: () => shutDown('idle'),
       writeMetrics: (line) => process.stdout.write(`${line}\n`),
       log,
@@ -54,21 +56,4 @@ export async function runTask({ readEnvironment, drainSeconds }: RunTaskOptions)
   }
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
-}
-
-/** Writes one JSON line per event to the container's output. */
-function createTaskLog(out: pino.DestinationStream): Log {
-  const logger = pino(
-    {
-      base: undefined,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (level) => ({ level }), log: fieldsWithoutSecrets },
-    },
-    out,
-  );
-  return {
-    info: (message, fields) => logger.info(fields ?? {}, message),
-    warn: (message, fields) => logger.warn(fields ?? {}, message),
-    error: (message, fields) => logger.error(fields ?? {}, message),
-  };
 }

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { RegionInfo } from 'aws-cdk-lib/region-info';
-import { type DeploymentKind, partsLackedBy, type RegionTable } from '../../infra/settings.ts';
+import { type ProfileName, partsLackedBy, type RegionTable } from '../../infra/settings.ts';
 import { PROFILE_NAMES } from './deployments.ts';
 import type { Template } from './permissions.ts';
 
@@ -28,7 +28,7 @@ const loadValidator = (): Validator =>
   createRequire(createRequire(import.meta.url).resolve('aws-cdk-lib/package.json'))('@aws/cloudformation-validate');
 
 /** What each region of the partition `aws` lacks for each template. */
-export function findMissingTypes(templates: Readonly<Record<DeploymentKind, Template>>): RegionTable {
+export function findMissingTypes(templates: Readonly<Record<ProfileName, Template>>): RegionTable {
   const { CompositeEngine, TemplateContent } = loadValidator();
   const engine = new CompositeEngine({});
   const missing = (types: Iterable<string>, region: string): string[] => {
@@ -41,7 +41,7 @@ export function findMissingTypes(templates: Readonly<Record<DeploymentKind, Temp
     return found.map(({ entity, message }) => entity?.resourceType ?? message).sort();
   };
   // A deployment that tells nobody has no budget.
-  const typesOf = (kind: DeploymentKind) =>
+  const typesOf = (kind: ProfileName) =>
     new Set([
       'AWS::Budgets::Budget',
       ...Object.values(templates[kind].Resources).flatMap(({ Type }) => (Type.startsWith('AWS::') ? [Type] : [])),

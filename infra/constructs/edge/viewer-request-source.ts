@@ -118,7 +118,9 @@ function limited(source: string): string {
   );
 }
 
-const readSource = (name: string): string => readFileSync(join(import.meta.dirname, name), 'utf8');
+/** Without comments: the function has little room. */
+const readSource = (name: string): string =>
+  readFileSync(join(import.meta.dirname, name), 'utf8').replaceAll(/^ *\/\/.*\n/gm, '');
 
 /** Keeps syntax and global names: the runtime supports a subset of JavaScript, and calls `handler` by its name. */
 function minify(source: string): string {
