@@ -45,7 +45,7 @@ export async function* runChecks({
 const OTHERS = 0o077;
 
 /** The data folder and the folder of temporary files: writable, private, with free space. */
-export function checkFolders({ dataDir, toolsDir }: Pick<Settings, 'dataDir' | 'toolsDir'>): Promise<Finding[]> {
+function checkFolders({ dataDir, toolsDir }: Pick<Settings, 'dataDir' | 'toolsDir'>): Promise<Finding[]> {
   return Promise.all([
     checkFolder('Data folder', resolve(dataDir), { isPrivate: true }),
     checkFolder('Tools folder', resolve(toolsDir)),
@@ -101,7 +101,7 @@ interface Way {
 }
 
 /** Each outgoing connection: by each proxy and source address, or direct. */
-export async function checkOutgoing(settings: Settings, url = REFERENCE_URL): Promise<Finding[]> {
+async function checkOutgoing(settings: Settings, url = REFERENCE_URL): Promise<Finding[]> {
   const { ok, problem } = findingsOn('Outgoing');
   const { outgoingProxies, sourceAddresses } = settings;
   const ways: Way[] = [
@@ -142,7 +142,7 @@ async function ask({ egressAllow, extraCaFile }: Settings, url: string, options:
 }
 
 /** Runs the installed tools, without fetching any. */
-export async function checkTools(settings: Settings): Promise<Finding[]> {
+async function checkTools(settings: Settings): Promise<Finding[]> {
   const { ok, warning, problem } = findingsOn('Tools');
   const dir = resolve(settings.toolsDir);
   if (!existsSync(dir)) return [ok(`not installed yet: the first start fetches them into ${dir}`), await checkPython()];
@@ -212,7 +212,7 @@ export interface Finding {
 }
 
 /** Creates findings on one subject. */
-export const findingsOn = (subject: string) => ({
+const findingsOn = (subject: string) => ({
   ok: (text: string): Finding => ({ severity: 'ok', subject, text }),
   warning: (text: string): Finding => ({ severity: 'warning', subject, text }),
   problem: (text: string): Finding => ({ severity: 'problem', subject, text }),

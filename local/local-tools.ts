@@ -157,7 +157,7 @@ interface MaintenanceKeeper {
  * Renews the lease while an activity runs. The table's folder is locked by one process, so a lease found at the start
  * belongs to a crashed one.
  */
-export function createMaintenanceKeeper({ state, log }: { state: State; log: Log }): MaintenanceKeeper {
+function createMaintenanceKeeper({ state, log }: { state: State; log: Log }): MaintenanceKeeper {
   const owner = 'this machine';
   let current: string | undefined;
   let timer: NodeJS.Timeout | undefined;

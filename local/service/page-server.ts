@@ -189,7 +189,7 @@ async function sendNoticeStyle(response: ServerResponse): Promise<void> {
 }
 
 /** One file of the page, in every form that it is sent in. */
-export interface PageFile {
+interface PageFile {
   readonly type: string;
   readonly cacheControl: string;
   readonly plain: Encoded;
@@ -197,7 +197,7 @@ export interface PageFile {
   readonly encoded: ReadonlyMap<string, Encoded>;
 }
 
-export interface Encoded {
+interface Encoded {
   readonly body: Buffer;
   readonly etag: string;
 }

@@ -33,7 +33,7 @@ export interface ServiceMetrics {
 }
 
 /** The metrics in the text format of Prometheus. */
-export interface Rendering {
+interface Rendering {
   render(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
