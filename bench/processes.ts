@@ -132,13 +132,18 @@ interface Stat {
   readonly ticks: number;
 }
 
-/** Fields of /proc/PID/stat (proc_pid_stat(5)); undefined when the process is gone. */
+/** @returns the value of a field of /proc/PID/stat by its number in proc_pid_stat(5) @throws Error when the process is gone */
+function readStatFields(pid: number | 'self'): (number: number) => number {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // Field 3, the state, follows the name in brackets, which may contain spaces.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return (number) => Number(fields[number - 3]);
+}
+
+/** Undefined when the process is gone. */
 function stat(pid: number): Stat | undefined {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // Behind the name in brackets comes field 3, the state.
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    const field = (number: number) => Number(fields[number - 3]);
+    const field = readStatFields(pid);
     return { pid, parent: field(4), ticks: sum([14, 15, 16, 17].map(field)) };
   } catch {
     return undefined; // ended between the listing and the look
@@ -170,9 +175,8 @@ export const familyCpuSeconds = (pid: number): number => sum(family(pid).map(cpu
 
 /** User and system seconds of this process's children that have ended (proc_pid_stat(5), cutime and cstime). */
 export function endedChildrenCpuSeconds(): number {
-  const text = readFileSync('/proc/self/stat', 'utf8');
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[16 - 3]) + Number(fields[17 - 3])) / CLOCK_TICKS;
+  const field = readStatFields('self');
+  return (field(16) + field(17)) / CLOCK_TICKS;
 }
 
 const cpuOf = ({ ticks }: Stat): number => ticks / CLOCK_TICKS;

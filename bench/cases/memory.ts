@@ -294,18 +294,12 @@ async function startHostileOrigin(): Promise<HostileOrigin> {
 const MEDIA_BYTES = 64 * 1024 * 1024;
 const ZEROS = Buffer.alloc(MEDIA_BYTES);
 
-/** The files of `test/attacks` that are as large as their readers accept, and the items that have them, by path. */
-interface HostileItems {
-  /** Names of items, for `/site/{name}`. */
-  readonly names: readonly string[];
-  /** Answers the test extractor. */
-  readonly describe: OriginHandler;
-  /** `/generated/{number}`. */
-  readonly serve: OriginHandler;
-}
-
-/** @param mediaDir folder of the origin's media */
-function createHostileItems(mediaDir: string): HostileItems {
+/**
+ * The files of `test/attacks` that are as large as their readers accept, and the items that have them.
+ * @param mediaDir folder of the origin's media
+ * @returns names of items for `/site/{name}`, what the test extractor is answered, and the files, `/generated/{number}`
+ */
+function createHostileItems(mediaDir: string) {
   const header = readTemplate(`${mediaDir}/ladder/h264-360.mp4`, 'vide', 90_000);
   const files: (() => Buffer)[] = [];
   /** @returns the path of the file, which is made when it is first requested */
@@ -344,11 +338,11 @@ function createHostileItems(mediaDir: string): HostileItems {
 
   return {
     names: Object.keys(items),
-    describe(exchange) {
+    describe(exchange: Exchange) {
       const { path, url } = exchange;
       json(exchange, { info: { id: path, title: path, ...items[path]?.(url.origin) } });
     },
-    serve({ path, request, response }) {
+    serve({ path, request, response }: Exchange) {
       const head = files[Number(path)]?.();
       if (!head) return void response.writeHead(404).end();
       const isMedia = Number(path) < videos.length;
@@ -362,5 +356,8 @@ function createHostileItems(mediaDir: string): HostileItems {
     },
   };
 }
+
+/** What a handler of the origin gets. */
+type Exchange = Parameters<OriginHandler>[0];
 
 const sound = { format_id: 'a', ext: 'm4a', protocol: 'http', vcodec: 'none', acodec: 'mp4a.40.2' };
