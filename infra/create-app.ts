@@ -72,12 +72,12 @@ class ReelayStack extends Stack {
   constructor(scope: Construct, id: string, { deployment, firewall, ...props }: ReelayStackProps) {
     super(scope, id, { ...props, terminationProtection: deployment.profile.isProtected });
     const { settings, bundleDir } = deployment;
-    // An id that CDK leaves out of logical ids: those of deployed stacks have no such part.
+    // CDK leaves the id `Default` out of logical ids, which thereby stay those of stacks that are deployed already.
     new Reelay(this, 'Default', { ...settings, bundleDir, firewall });
     useStackLogGroups(this, settings.logDays);
   }
 
-  /** The first two zones by index: by name they would need a look-up, and so credentials at synthesis. */
+  /** The first two zones by index: a look-up of their names would need credentials at synthesis. */
   override get availabilityZones(): string[] {
     return [Fn.select(0, Fn.getAzs()), Fn.select(1, Fn.getAzs())];
   }

@@ -1,7 +1,7 @@
 import { SettingError } from '../core/config/index.ts';
 import type { DeploymentSettings, ProfileName } from './settings.ts';
 
-/** What a profile has unless a setting of the same name says otherwise. */
+/** Values of a profile, each of which a setting of the same name replaces. */
 interface Sizes {
   /** `balanced`: tasks behind a load balancer. `on-demand`: one task, started by a request and ended when idle. */
   readonly streamHost: 'balanced' | 'on-demand';
@@ -22,7 +22,7 @@ interface Sizes {
   readonly resolveRate: number;
   /** Executions of the resolver at once, over all routes: the guard reserves them where the account's quota permits. */
   readonly resolverLimit: number;
-  /** The same as a setting, which the deployment reserves or fails. */
+  /** Set by the operator only: reserved at deployment, which fails where the account's quota does not permit it. */
   readonly resolverConcurrency?: number;
   /** Playlist entries resolved concurrently, each by an invocation of the resolver. */
   readonly entriesAtOnce: number;
@@ -44,7 +44,7 @@ export interface Profile extends Sizes {
 
 type PricingPlan = Exclude<DeploymentSettings['pricingPlan'], 'none'>;
 
-/** By price. */
+/** The cheapest first. */
 const PRICING_PLANS: readonly PricingPlan[] = ['free', 'pro', 'business', 'premium'];
 
 /**
@@ -139,7 +139,7 @@ export function profileOf(settings: DeploymentSettings): Profile {
     ...Object.fromEntries(given),
     resolverConcurrency,
     isProtected: settings.deletionProtection ?? profile.isProtected,
-    // The default leaves each playlist its room: it runs in one execution and uses one more for each entry at once.
+    // Room for two playlists: each runs in one execution and uses one more for each of its entries that is resolved at the same time.
     resolverLimit:
       resolverConcurrency ?? Math.max(profile.resolverLimit, 2 * Math.max(entriesAtOnce, resolverProvisioned)),
     // A plan requires a firewall, and includes it.
@@ -148,7 +148,7 @@ export function profileOf(settings: DeploymentSettings): Profile {
   if (changed.minTasks > changed.maxTasks) {
     throw new SettingError(`minTasks must be at most maxTasks (${changed.maxTasks}), not ${changed.minTasks}`);
   }
-  // A playlist runs in one execution and uses one more for each entry at once.
+  // With fewer executions than one playlist uses, its own entries would be throttled.
   if (resolverConcurrency !== undefined && resolverConcurrency <= changed.entriesAtOnce) {
     throw new SettingError(`resolverConcurrency must be above entriesAtOnce (${changed.entriesAtOnce})`);
   }
@@ -165,7 +165,7 @@ export function profileOf(settings: DeploymentSettings): Profile {
   };
 }
 
-/** Input of every construct of one deployment. */
+/** The input of all constructs. */
 export interface Deployment {
   readonly settings: DeploymentSettings;
   readonly profile: Profile;

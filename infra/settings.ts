@@ -56,7 +56,7 @@ export function checkTarget(
     throw new SettingError(`certificateArn must be a certificate of the account ${env.account}, not of ${account}`);
 }
 
-/** Rejects values that are valid alone and not together. */
+/** Rejects settings that are valid each but not in combination. */
 function checkCombinations(settings: DeploymentSettings): void {
   const { domain, certificateArn, taskCpu, taskMemory, minTasks, maxTasks, profile } = settings;
   if (domain && !certificateArn) throw new SettingError('domain needs certificateArn, a certificate in us-east-1');
@@ -102,9 +102,9 @@ export type RegionTable = Readonly<Record<string, Readonly<Record<ProfileName, r
 /** Written by `npm run dev -- docs`. */
 const regions: RegionTable = JSON.parse(readFileSync(join(import.meta.dirname, 'regions.json'), 'utf8'));
 
-/** A budget only warns, and is of the whole account: a deployment without one is complete. */
+/** Left out where a region lacks it: a budget only sends warnings. */
 const OPTIONAL = 'AWS::Budgets::Budget';
-/** As the documentation calls them, by the beginning of their types. */
+/** Names of resource types in messages, by the beginning of the type. */
 const PART_NAMES = { 'AWS::Lambda::Url': 'function URLs' };
 /**
  * Regions that VPC origins do not reach, which CloudFormation's types do not tell: not on the list under “Supported AWS Regions”

@@ -1,27 +1,27 @@
 import type { Profile } from './profiles.ts';
 import type { DeploymentSettings } from './settings.ts';
 
-/** What the cost guard closes at, in USD by list prices. */
+/** The limits at which the cost guard closes the edge, in USD by list prices. */
 export interface SpendingPlan {
   readonly hourlyCap: number;
   readonly dailyCap: number;
   readonly monthlyCap: number;
-  /** USD a day at which the edge closes whatever the rate: a burst that no metric shows yet stays below `BOUND` caps. */
+  /** USD a day at which the edge closes, so low that with spending that no metric shows yet the day ends below `BOUND` caps. */
   readonly closesAt: number;
-  /** Whether the edge may keep streams. Where it does, bytes leave without anything but CloudFront's metrics to tell. */
+  /** Whether CloudFront may cache streams. Only its delayed metrics tell how many bytes it sends from its cache. */
   readonly cachesStreams: boolean;
 }
 
-/** Spending of a day ends below this many caps. */
+/** Upper bound of a day's spending, as a multiple of the cap. */
 const BOUND = 1.2;
-/** What viewers can take from the edge together, for which the guard is designed: 10 Gbit/s. */
+/** The download rate of all viewers together for which the guard is designed: 10 Gbit/s. */
 const ATTACK_BYTES_PER_SECOND = 1.25e9;
-/** How late metrics may be: those of CloudFront, and those of the region. */
+/** Delay until metrics are available: those of CloudFront, and those of services in the region. */
 const METRIC_DELAY_MINUTES = { edge: 5, region: 1 } as const;
-/** The interval of the guard, and what is under way when it closes. */
+/** The interval of the guard, and the time until its change takes effect. */
 const REACTION_MINUTES = 2;
 
-/** Minutes of use that are not visible yet when they are acted on. */
+/** Minutes of use that the metrics do not show yet when the guard has closed the edge. */
 export const UNSEEN_MINUTES = {
   edge: METRIC_DELAY_MINUTES.edge + REACTION_MINUTES,
   region: METRIC_DELAY_MINUTES.region + REACTION_MINUTES,
@@ -37,7 +37,7 @@ export function spendingPlan(settings: DeploymentSettings, profile: Profile): Sp
   const ofHosts = UNSEEN_MINUTES.region * (60 * resolverLimit * resolverSecond + maxTasks * taskMinute);
   const ofCache = UNSEEN_MINUTES.edge * 60 * ATTACK_BYTES_PER_SECOND * edgeByte;
   const isCheap = settings.pricingPlan !== 'none' || BOUND * dailyCap - ofHosts - ofCache >= dailyCap / 2;
-  // The custom cache policy is in no plan that `hobby` could do with, and one task has little to keep.
+  // The on-demand host (`hobby`) has no cache: the pricing plans for it lack custom cache policies, and one task has little to cache.
   const cachesStreams = isCheap && profile.streamHost === 'balanced';
   const unseen = ofHosts + (cachesStreams && settings.pricingPlan === 'none' ? ofCache : 0);
   const closesAt = Math.min(dailyCap, Math.max(0, BOUND * dailyCap - unseen));
@@ -71,7 +71,7 @@ const PRICES = {
   millionTraces: 5,
 } as const;
 
-/** USD of one unit of use, by list prices: free allowances are of the account, which may use them elsewhere. */
+/** USD of one unit of use, by list prices, without the free allowances of the account, which it may use elsewhere. */
 interface UnitPrices {
   /** A byte to a viewer, through the load balancer where there is one. */
   readonly edgeByte: number;
@@ -104,7 +104,7 @@ const RESOLVE = { tableWrites: 13, tableReads: 4, logGb: 0.000004 } as const;
 /** A request of a function that does not resolve: its own lines, those of Lambda and of the API, and the share that is traced. */
 const SMALL_FUNCTION = { seconds: 0.05, gib: 0.25, tableReads: 3, logGb: 0.0000015, traced: 0.06 } as const;
 
-/** What the traffic of a deployment costs at the margin. */
+/** The marginal costs of a deployment's traffic. */
 export function unitPrices(
   { architecture, resolverMemory, pricingPlan }: DeploymentSettings,
   { streamHost, taskCpu, taskMemory, firewall }: Profile,

@@ -46,7 +46,7 @@ supervise(chooseNode(), [...flags, join(ROOT, program), ...args], {
   },
 });
 
-/** Of `PROGRAM NAME=PROGRAM … -- ARGUMENTS`: the program that the first argument names, or else the first one, and its arguments. */
+/** From `PROGRAM NAME=PROGRAM … -- ARGUMENTS`: the program whose name is the first argument, by default the first one, and its arguments. */
 function chooseProgram(given) {
   const end = given.indexOf('--');
   if (end < 0) return given;
@@ -62,13 +62,13 @@ function chooseProgram(given) {
  */
 async function installPackages() {
   const present = readJson('node_modules/.package-lock.json')?.packages ?? {};
-  // Packages for development that are there are updated with the others, not removed.
+  // Where packages for development are installed, they are updated with the others instead of being removed.
   const omitsDev = isServing && !Object.values(present).some(({ dev }) => dev);
   const needed = Object.entries(readJson('package-lock.json').packages).filter(
     ([path, { optional, devOptional, dev }]) =>
       path.includes('node_modules') && !(optional || devOptional || (dev && omitsDev)),
   );
-  // Of a link to a workspace the lock file has neither version nor checksum.
+  // The lock file has neither version nor checksum of a link to a workspace.
   const isPresent = ([path, { version, integrity, link }]) => {
     const installed = path in present && readJson(`${path}/package.json`);
     return installed && present[path].integrity === integrity && (link || installed.version === version);
@@ -96,7 +96,7 @@ function showProgress(files) {
   let quarter = 0;
   stderr.write(`Installing ${files.length} packages with npm, usually in less than a minute\n`);
   const show = () => {
-    // Those of an earlier install are older.
+    // Files of an earlier install have an older time.
     const placedAt = (file) => statSync(file, { throwIfNoEntry: false })?.ctimeMs ?? 0;
     const count = files.filter((file) => placedAt(file) >= startedAt).length;
     const line = `${count} of ${files.length} packages, ${Math.round((Date.now() - startedAt) / 1000)} s`;

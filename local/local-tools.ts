@@ -107,7 +107,7 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
       const { toolsUpdateHours: hours } = settings;
       if (hours > 0) {
         timer = setInterval(update, hours * HOUR_MS).unref();
-        // An image may be months old.
+        // The release in an image may be months old.
         if (ytDlpDir !== undefined) update();
       }
       return { ytDlp, ffmpeg };
@@ -170,7 +170,7 @@ function createMaintenanceKeeper({ state, log }: { state: State; log: Log }): Ma
     }
   };
 
-  // It expires by itself.
+  // A failure needs no retry: the lease expires by itself.
   const end = () =>
     state.endMaintenance(owner).catch((error) => log.warn('Ending maintenance lease failed', { error }));
 

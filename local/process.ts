@@ -120,7 +120,7 @@ export function shutdownOnSignals(terminal: Terminal, close: () => Promise<void>
   });
 }
 
-/** Its process id changes for another parent's when it was killed: without a supervisor, nothing would stop this process. */
+/** Calls back once this process has another parent: its supervisor was killed, and nothing else would stop this process. */
 function whenSupervisorEnds(callback: () => void): void {
   const supervisor = Number(process.env.REELAY_SUPERVISOR_PID);
   if (!supervisor) return;
@@ -132,7 +132,7 @@ function whenSupervisorEnds(callback: () => void): void {
   timer.unref();
 }
 
-/** What the optional parts of the service share. */
+/** What the optional parts of the service need of it. */
 export interface HostParts {
   /** With a `v`. */
   readonly version: string;

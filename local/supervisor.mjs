@@ -10,7 +10,7 @@ const KILL_AFTER_MS = 45_000;
 const BACKOFF = { initialDelayMs: 1_000, maxDelayMs: 60_000 };
 /** A program that has run for this long restarts without the delays of earlier crashes. */
 const STABLE_AFTER_MS = 60_000;
-/** Exit codes of a program that ended by decision: in order, or after it has reported in one line why it cannot start. */
+/** Exit codes without a restart: 0 for an orderly end, 1 after the program has reported in one line why it cannot start. */
 const DELIBERATE_EXIT_CODES = [0, 1];
 const SHELLS = /^(?:ba|da|a|z|k)?sh$/;
 
@@ -80,7 +80,7 @@ const isStopSignal = (code, signal) =>
 
 const exitCodeOf = (code, signal) => (signal ? 128 + constants.signals[signal] : (code ?? 1));
 
-/** Same form as the lines of the service. */
+/** Writes the line in the format of the service's log. */
 function reportCrash(fields) {
   const msg = 'Service exited unexpectedly; restarting';
   const { exitCode, signal, restartInMs } = fields;

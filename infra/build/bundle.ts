@@ -30,7 +30,7 @@ interface Bundle {
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** Modules that are loaded late, whose bundles a cold start does not read, by the names of these. */
+/** Modules behind dynamic imports, by the names of their bundles: bundles of their own, so that a cold start does not read them. */
 const MCP_MESSAGES = { 'mcp-messages': source('lambdas/api/mcp-server.ts') };
 const CLIENT = { client: source('local/client.ts') };
 const PLUGIN = { index: source('local/plugin.ts') };
@@ -51,7 +51,7 @@ const swaggerIn = (folder: string): Record<string, string> =>
     ]),
   );
 
-/** What functions have besides their entry. */
+/** Programs and files of functions besides their entries. */
 const OF_FUNCTIONS: Readonly<Record<string, Partial<Bundle>>> = {
   'get-resource': { programs: { ...PARSING_WORKER, ...MCP_MESSAGES }, files: WORKER_FILES },
   canary: { files: WORKER_FILES },
@@ -140,7 +140,7 @@ export async function bundle({
     mainFields: ['module', 'main'],
     plugins: [lateModulePlugin, sideEffectFreePlugin],
     minify: true,
-    // Characters. Node prints the whole source line of an uncaught error, which would be most of a minified bundle.
+    // In characters. Node prints the source line of an uncaught error, which without a limit would be most of the bundle.
     lineLimit: 500,
     // Keeps function names readable in stack traces.
     keepNames: true,
@@ -158,7 +158,7 @@ export async function bundle({
   }
 }
 
-/** Leaves imports of late modules to run time. */
+/** Makes dynamic imports of `LATE_MODULES` load their bundles at run time. */
 const lateModulePlugin: Plugin = {
   name: 'late-module',
   setup({ onResolve }) {

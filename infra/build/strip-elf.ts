@@ -1,6 +1,6 @@
 /**
  * Removes debugging information and symbol tables from ELF programs of any processor, in place: `node strip-elf.ts FILE…`.
- * The builds of images run it on the builder's processor, whose `strip` knows no other.
+ * The builds of images use it because the builder's `strip` only handles programs of its own processor.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 
@@ -38,5 +38,5 @@ export function stripElf(file: Buffer): Buffer {
   return stripped;
 }
 
-// The file itself keeps its mode.
+// Writing into the existing file keeps its mode.
 if (import.meta.main) for (const path of process.argv.slice(2)) writeFileSync(path, stripElf(readFileSync(path)));

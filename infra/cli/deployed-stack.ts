@@ -9,21 +9,21 @@ import {
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { GuardEvent, GuardReport } from '../../core/spending/index.ts';
 
-/** Where AWS is asked. */
+/** The region and credentials of requests to AWS. */
 export interface AwsTarget {
   readonly region: string;
   /** Profile of the AWS configuration. */
   readonly profile?: string | undefined;
 }
 
-/** A stack of that target. */
+/** A CloudFormation stack in that region. */
 export interface StackTarget extends AwsTarget {
   readonly stackName: string;
 }
 
-/** A stack that exists. */
+/** What CloudFormation says of a stack. */
 interface DeployedStack {
-  /** Whether it serves; false after a first deployment that failed. */
+  /** Whether it has been deployed completely once; false after a first deployment that failed. */
   readonly isComplete: boolean;
   /** Whether CloudFormation refuses to delete it. */
   readonly isProtected: boolean;
@@ -31,8 +31,8 @@ interface DeployedStack {
 }
 
 /**
- * Context in which the app has the stacks of any profile: `public` has the most. Numbers of tasks for another one may be invalid for
- * it: blank counts as not set.
+ * Context with which the app contains every stack that any profile may have deployed: `public` has the most. The other settings are
+ * blank, which counts as not set, because values for another profile may be invalid for `public`.
  */
 export const EVERY_STACK = { profile: 'public', minTasks: '', maxTasks: '', resolverConcurrency: '', pricingPlan: '' };
 
@@ -92,8 +92,8 @@ export async function invokeCostGuard(target: StackTarget, request: GuardEvent =
 }
 
 /**
- * Whether a deployment has met another change of one of its functions, as the update of the tools makes twice a day for seconds:
- * deploying again works.
+ * Whether a deployment failed because one of its functions was being changed at the same time. The scheduled update of the tools does
+ * that twice a day for some seconds, so that a second deployment succeeds.
  * @param since when the deployment began
  */
 export async function hasUpdateConflict({ stackName, ...target }: StackTarget, since: Date): Promise<boolean> {

@@ -22,7 +22,7 @@ import { checkAccount, checkMachine, type Finding, formatFindings, regionsOf } f
 
 const ROOT = join(import.meta.dirname, '../..');
 const CDK = join(ROOT, 'node_modules', 'aws-cdk', 'bin', 'cdk');
-/** Works on what `synth` has written. */
+/** Makes the CDK CLI read the output of `synth` instead of running the app again. */
 const SYNTHESIZED = ['--app', 'cdk.out'];
 
 /** Flags of this command alone. The CDK CLI gets all others, and ignores those that one of its commands does not know. */
@@ -62,7 +62,7 @@ function cdk(...args: readonly string[]): void {
   if (status !== 0) throw new Error(`cdk ${args[0]} failed`);
 }
 
-/** What the flags name, with the context of cdk.json. */
+/** The flags of this command, and the settings from `-c` and cdk.json. */
 async function readFlags({ strict = false } = {}) {
   const { values } = parseArgs({ args: flags, options: OPTIONS, strict });
   const { context: pairs = [], ...given } = values as {
@@ -84,7 +84,7 @@ async function readFlags({ strict = false } = {}) {
 
 type Flags = Awaited<ReturnType<typeof readFlags>>;
 
-/** The stacks that a stage may have: that of the service, and that of its firewall. */
+/** The stacks that a stage may have: that of the service, and that of its firewall in us-east-1. */
 function targetsOf({ region, profile, settings }: Flags): [service: StackTarget, firewall: StackTarget] {
   if (!region) throw new Error('No AWS region: set AWS_REGION, or region in the AWS profile');
   return [
@@ -107,7 +107,7 @@ async function preflight(): Promise<void> {
   if (hasProblem(findings)) process.exitCode = 1;
 }
 
-/** Deploys what was synthesized once: a second time where it has met an update of the tools. */
+/** Synthesizes once and deploys that, a second time where the first failed because of an update of the tools. */
 async function deploy(): Promise<void> {
   if (flags.some((flag) => /^(?:--output|-o)(?:=|$)/.test(flag)))
     throw new Error('deploy writes to cdk.out and deploys it: leave --output out');
@@ -153,7 +153,7 @@ async function requireDeployedProfile(target: StackTarget, profile: string): Pro
     );
 }
 
-/** @returns false also where AWS does not answer */
+/** @returns false also where AWS does not answer: the deployment then reports what is missing */
 async function lacksBootstrap({ settings, qualifier }: Flags, target: StackTarget): Promise<boolean> {
   const found = regionsOf(settings, target.region).map((region) =>
     isBootstrapped({ ...target, region }, qualifier).catch((error: unknown) => {

@@ -18,7 +18,7 @@ import type { CostGuard, MonitoringProps } from './cost-guard.ts';
 import { type ServiceFunction, serviceMetric } from './service-function.ts';
 import { INSTALL_RETRY_INTERVAL } from './tools.ts';
 
-/** What differs from an alarm that is raised once its metric was above 0 for five minutes. */
+/** An alarm, by default raised once its metric was above 0 for five minutes. */
 interface AlarmDefinition extends Partial<Omit<AlarmProps, 'metric'>> {
   readonly metric: IMetric;
   readonly description: string;
@@ -26,7 +26,7 @@ interface AlarmDefinition extends Partial<Omit<AlarmProps, 'metric'>> {
   readonly invokes?: ServiceFunction;
 }
 
-/** What alarms observe besides what the guard does, which uses their topic. */
+/** Separate from the constructor's: the guard sends through the topic of these alarms, which observe it. */
 interface AlarmsProps extends MonitoringProps {
   readonly guard: CostGuard;
 }
@@ -42,7 +42,7 @@ export class Alarms extends Construct {
     this.topic = alarmEmail ? this.#createTopic(alarmEmail) : undefined;
   }
 
-  /** Adds the alarms of what there is. */
+  /** Adds the alarms of the parts that the deployment has. */
   observe(props: AlarmsProps): void {
     const { stage } = props.deployment.settings;
     for (const [name, { description, invokes, ...definition }] of Object.entries(alarms(props))) {
@@ -76,7 +76,7 @@ export class Alarms extends Construct {
   }
 }
 
-/** Those of `hobby` fit the ten metrics of alarms that an account has free, unless the instance is private. */
+/** The alarms of `hobby` use at most the ten metrics that are free in each account, unless the instance is private. */
 function alarms({
   deployment,
   guard,

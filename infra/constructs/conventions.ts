@@ -31,7 +31,7 @@ export const regionalName = (scope: Construct, suffix: string): string => {
 export const anyDistribution = (scope: Construct): string =>
   Stack.of(scope).formatArn({ service: 'cloudfront', region: '', resource: 'distribution', resourceName: '*' });
 
-/** Allows actions on the resources that there are. No statement where there is none. */
+/** A statement that allows actions on the resources that are defined; none where all are undefined. */
 export function allow(actions: string[], ...resources: readonly (string | undefined)[]): PolicyStatement[] {
   const named = resources.filter((arn) => arn !== undefined);
   return named.length > 0 ? [new PolicyStatement({ actions, resources: named })] : [];

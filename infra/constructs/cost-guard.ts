@@ -119,7 +119,7 @@ const limitConcurrency = (limited: ServiceFunction | undefined): PolicyStatement
     limited?.functionArn,
   );
 
-/** What spending is computed from: metrics that AWS has by the minute without being asked, and one of the stream tasks. */
+/** The metrics that spending is computed from: those that AWS records each minute by default, and one that stream tasks write. */
 function watchedMetrics(
   { deployment, edge, api, onDemand }: MonitoringProps,
   { cachesStreams }: SpendingPlan,
@@ -129,7 +129,7 @@ function watchedMetrics(
   const ofEdge = {
     namespace: 'AWS/CloudFront',
     dimensions: { DistributionId: edge.distribution.distributionId, Region: 'Global' },
-    // The only region that has them.
+    // The only region that has metrics of CloudFront.
     region: 'us-east-1',
     statistic: 'Sum',
   } as const;
@@ -162,7 +162,7 @@ function watchedMetrics(
       usd: prices.uploadByte,
       unseenMinutes: UNSEEN_MINUTES.edge,
     },
-    // In milliseconds.
+    // The metric is in milliseconds.
     { ...ofResolver, name: 'Duration', usd: prices.resolverSecond / 1000 },
     { ...ofResolver, name: 'Invocations', usd: prices.resolve },
     ...(onDemand ? [{ ...ofFunction(onDemand.wake), name: 'Invocations', usd: prices.wakeRequest }] : []),

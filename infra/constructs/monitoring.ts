@@ -27,7 +27,7 @@ export class Monitoring extends Construct {
     alarms.observe({ ...props, guard });
     new ServiceDashboard(this, 'Dashboard', { ...props, guard });
     const { settings, profile } = props.deployment;
-    // Accounts of an organization may not have one, and then refuse the whole stack.
+    // Accounts of an organization may have no right to create budgets, in which case the whole deployment would fail.
     const isWanted = settings.alarmEmail && profile.monthlyBudget > 0 && hasBudgets(Stack.of(this).region);
     if (isWanted) new AccountBudget(this, 'Budget', settings.alarmEmail, props.deployment);
   }
@@ -64,13 +64,13 @@ interface DashboardProps extends MonitoringProps {
   readonly guard: CostGuard;
 }
 
-/** The CloudWatch dashboard: spending, and the metrics of the service's own. AWS has pages for those of functions and tasks. */
+/** The CloudWatch dashboard: spending, and the service's own metrics. AWS shows those of functions and tasks on pages of its own. */
 class ServiceDashboard extends Dashboard {
   constructor(scope: Construct, id: string, { deployment, guard }: DashboardProps) {
     super(scope, id, { defaultInterval: Duration.days(1) });
     const { stage } = deployment.settings;
     const service = (...names: ServiceMetric[]) => names.map((name) => serviceMetric(stage, name, { label: name }));
-    // A search includes what first occurs after the deployment.
+    // A search also finds dimensions that first occur after the deployment.
     const search = (namespace: string, metric: string) =>
       new MathExpression({
         expression: `SEARCH('{${namespace}} MetricName="${metric}" Stage="${stage}"', 'Sum', 300)`,
@@ -84,7 +84,7 @@ class ServiceDashboard extends Dashboard {
       Tools: service('ToolAgeHours', 'ToolUpdateFailed', 'MaintenanceSeconds', 'ProcessPerLink'),
     };
     this.addWidgets(
-      // Queries of logs: metrics of these would be billed.
+      // Queries of logs, because custom metrics would be billed.
       new LogQueryWidget({
         title: 'Spending today (USD by list prices), its cap, and whether the edge is closed',
         logGroupNames: [guard.function.logGroup.logGroupName],

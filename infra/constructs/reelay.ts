@@ -71,7 +71,7 @@ export class Reelay extends Construct {
     const network = new StreamNetwork(this, 'Network', { withBalancerSubnets: !isOnDemand, ...settings, vpc });
     const task = new StreamTask(this, 'Task', { deployment, table, tools, network });
     const { accessKeysSecret } = settings;
-    // A function has one store at most. It also has the flag of the cost guard.
+    // One store for all, since a CloudFront function can read only one: also for the flag of the cost guard.
     const keyValueStore = new KeyValueStore(this, isOnDemand ? 'TaskAddress' : 'EdgeStore', {
       keyValueStoreName: regionalName(this, isOnDemand ? 'task-address' : 'edge-store'),
     });
@@ -123,7 +123,7 @@ export class Reelay extends Construct {
       ...(host instanceof BalancedStreamHost ? { balanced: host } : { onDemand: host }),
     });
     new CfnOutput(this, 'BaseUrl', { description: 'Base URL of the service', value: edge.baseUrl });
-    // Read by infra/cli, which refuses to change them unless they are named.
+    // Read by infra/cli, which refuses to change the profile unless a flag names it.
     new CfnOutput(this, 'Profile', { description: 'The profile of this deployment', value: settings.profile });
     if (settings.retainTable)
       new CfnOutput(this, 'RetainedTable', { description: 'Stays when the stack is deleted', value: table.tableName });
@@ -151,7 +151,7 @@ export class Reelay extends Construct {
   }
 }
 
-/** @throws SettingError for a table of another stack that the settings or the service have no use for */
+/** @throws SettingError for a table of another stack that contradicts the settings, or that the service cannot use */
 function checkGiven({ retainTable }: DeploymentSettings, table: ITable | undefined) {
   if (!table) return;
   if (retainTable)

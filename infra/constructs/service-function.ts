@@ -38,7 +38,7 @@ const ALLOW_TRACING = allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'
  * permissions.
  */
 export class ServiceFunction extends LambdaFunction {
-  /** For policies that would be a dependency cycle as part of `permissions`. */
+  /** For policies that name the function itself: in `permissions` they would make a dependency cycle. */
   readonly executionRole: Role;
 
   constructor(
@@ -94,7 +94,7 @@ export class ServiceFunction extends LambdaFunction {
 
 /** Lambda's limit of names and values together. */
 const MAX_ENVIRONMENT_BYTES = 4096;
-/** What a value has that is known at deployment only: an ARN, or two secrets. */
+/** Stands for a value that is known at deployment only, an ARN or two secrets. */
 const UNKNOWN_VALUE = 'x'.repeat(100);
 
 /** @throws SettingError where the variables exceed Lambda's limit, at which the deployment would fail; it names the longest */

@@ -109,7 +109,7 @@ export class StreamNetwork extends Construct {
   }
 }
 
-/** Those without a route to the internet, where there are any. */
+/** The isolated subnets, or else the private ones. */
 const balancerSubnetsOf = ({ isolatedSubnets, privateSubnets }: IVpc): ISubnet[] =>
   isolatedSubnets.length > 0 ? isolatedSubnets : privateSubnets;
 

@@ -162,7 +162,7 @@ export class StreamTask extends Construct {
       TOOLS_BUCKET: tools.bucket.bucketName,
       // Without a stream for this long the task ends. 0: never.
       IDLE_MINUTES: String(isOnDemand ? settings.idleMinutes : 0),
-      // Whose X-Forwarded-For is trusted: CloudFront, and the load balancer.
+      // The number of proxies in front: CloudFront, and the load balancer.
       TRUSTED_PROXIES: isOnDemand ? '1' : '2',
       // Bytes from the cache of the edge are sent without the service, which cannot count them.
       ...(!cachesStreams && edgeByte > 0 && { STREAM_BYTES_A_DAY: String(Math.floor(dailyCap / edgeByte)) }),
@@ -176,7 +176,7 @@ export class StreamTask extends Construct {
       allowItems(table, ['resource#*', 'maintenance', 'cost-guard'], 'GetItem'),
       // Expired links are resolved again, and each use extends the resource's expiry.
       allowItems(table, ['resource#*'], 'PutItem'),
-      // What a day's streams have cost is counted beside them.
+      // The records of spending count the bytes of a day's streams.
       allowItems(table, ['resource#*', 'spending#*'], 'UpdateItem'),
       ...allow(['s3:GetObject'], tools.bucket.arnForObjects('*')),
       // With ListBucket, S3 answers 404 instead of 403 for missing objects.

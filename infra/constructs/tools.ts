@@ -62,7 +62,7 @@ export class Tools extends Construct {
     const publisher = this.createReleaseFunction(this, 'Layer', {
       name: 'tools-layer',
       resolver,
-      // Scheduled updates move the alias, and Lambda its environments: only a deployment changes their number.
+      // Only a deployment changes the number of provisioned environments. Scheduled updates move the alias, and Lambda the environments with it.
       permissions: allow(
         ['lambda:PutProvisionedConcurrencyConfig', 'lambda:DeleteProvisionedConcurrencyConfig'],
         `${resolver.functionArn}:${LIVE_ALIAS}`,
@@ -119,7 +119,7 @@ export class Tools extends Construct {
         ...allow(['s3:ListBucket'], this.bucket.bucketArn),
         ...allow(['lambda:PublishLayerVersion'], layerArn),
         ...allow(['lambda:GetLayerVersion', 'lambda:DeleteLayerVersion'], `${layerArn}:*`),
-        // Lambda asks for it when a function that has the layer gets another one beside it.
+        // Lambda requires it to change the layers of a function that also has this layer.
         ...allow(['lambda:GetLayerVersion'], pluginsLayerArn),
         ...allow(['lambda:ListLayerVersions'], '*'),
         ...allow(['lambda:UpdateFunctionConfiguration', 'lambda:GetFunctionConfiguration'], canaryArn, resolverArn),
@@ -138,7 +138,7 @@ export class Tools extends Construct {
   }
 }
 
-/** Digest of the properties of a function that a version of it keeps. */
+/** Digest of the properties that a published version of a function keeps. */
 function hashFunction(of: ServiceFunction): string {
   const { code, handler, runtime, architectures, memorySize, timeout, environment, layers } = of.node
     .defaultChild as CfnFunction;

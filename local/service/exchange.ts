@@ -36,7 +36,7 @@ export const clientOfRequest = ({ socket, headers }: IncomingMessage, trustedPro
     trustedProxies,
   });
 
-/** In both forms in which hosts read headers. One that a client sent is removed: it is trusted behind the front. */
+/** Sets or removes a header in both forms in which the parts of the service read it: they trust what this service sets. */
 export function setHeader(request: IncomingMessage, name: string, value: string | undefined): void {
   if (value === undefined) {
     delete request.headers[name];

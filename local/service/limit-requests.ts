@@ -31,12 +31,12 @@ export interface RequestLimit {
 const BURST_SECONDS = 10;
 /** A client that continues is refused for so long after it has stopped. */
 const MAX_DEBT_SECONDS = 5;
-/** With a longer wait a client has ignored its refusals: further ones are not worth their cost. */
+/** A client with a longer wait has ignored refusals: it gets no more of them, since they cost more than its requests. */
 const IGNORED_MS = 1_000;
-/** A /48 of IPv6 has 256 clients, and may send as much as four. */
+/** The limit of a /48 network of IPv6, which may contain 256 clients, as a multiple of that of one client. */
 const CLIENTS_PER_NETWORK = 4;
 const HOLD_MS = 1_000;
-/** Requests of a connection in hand: HTTP clients send few ahead, and one that reads no answers sends them all. */
+/** Open responses of a connection. HTTP clients pipeline few requests; an attacker may send many without reading any response. */
 const MAX_OPEN_PER_CONNECTION = 16;
 /** Connections of a client, or twice its streams where that is more. Browsers have six for each host, downloaders some dozens. */
 const MIN_CONNECTIONS_PER_CLIENT = 512;
@@ -45,7 +45,7 @@ const MAX_HELD = 1_000;
 
 /** Beyond this, requests of one client wait while others are served, so that a client with few requests never notices. */
 const PACE = { perSecond: 50, burst: 200, maxDebt: 50 };
-/** Others are served while a response for them is open, and for so long afterwards. */
+/** A client counts as being served while it has an open response, and for this time afterwards. */
 const OTHERS_MS = 1_000;
 
 const UNLIMITED: RequestLimit = { admit: (_request, _response, serve) => serve(), admitConnection: () => true };
@@ -144,7 +144,7 @@ const pauseSoon = (socket: Socket, isWanted: () => boolean): void =>
     if (isWanted()) socket.pause();
   });
 
-/** The clients that are served, and were of late. */
+/** The clients that are being served, or were within the last second. */
 function createServedClients(now: () => number) {
   /** Open responses of each. */
   const open = new Map<string, number>();

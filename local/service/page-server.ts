@@ -3,9 +3,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { matchesEntityTag } from '@reelay/seekable-media/http';
 import { problemPages, problems, SECURITY_TEXT_PATH, securityText } from '../../core/api/index.ts';
 import { messageOf } from '../../core/errors/index.ts';
-import { entityTag, matchesEntityTag } from '../../core/http/index.ts';
+import { entityTag } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import headers from '../../web/security-headers.json' with { type: 'json' };
 import { answerProblem } from './exchange.ts';
@@ -180,7 +181,7 @@ function sendNotice(request: IncomingMessage, response: ServerResponse, { status
   sendBody(response, { status, type: 'text/html; charset=utf-8', body: Buffer.from(html) });
 }
 
-/** From the sources of the page: where it is built, they are there. */
+/** Reads the style from the sources of the page, which are there where the page is being built. */
 async function sendNoticeStyle(response: ServerResponse): Promise<void> {
   const file = new URL(`../../web/public${NOTICE_STYLE}`, import.meta.url);
   const body = await readFile(file).catch(() => Buffer.of());

@@ -12,7 +12,7 @@ type ReadProxies = (request: IncomingMessage) => void;
 const INGRESS = 'x-ingress-path';
 const FORWARDED_FOR = 'x-forwarded-for';
 const SAID_BY_PROXIES = [FORWARDED_FOR, 'x-forwarded-host', 'x-forwarded-proto', INGRESS];
-/** One that begins with two slashes would name a host, one with dot segments another application of the host. */
+/** A path. Two slashes at its start would name a host, and dot segments another application of that host. */
 const PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+\/?$/;
 
 const basePaths = new WeakMap<IncomingMessage, string>();
@@ -24,9 +24,9 @@ export const basePathOf = (request: IncomingMessage): string => basePaths.get(re
 export const isIngress = ({ headers }: IncomingMessage): boolean => headers[INGRESS] !== undefined;
 
 /**
- * Connections from elsewhere than the addresses of proxies say nothing. Where these are not listed, any client is believed, but not
- * the path below which it sees the service: proxies pass a header on that they do not know. The user whom a proxy has signed in becomes the client in
- * place of an address, so that limits, admission and the log know clients in one way.
+ * Headers of proxies are only read from the addresses of proxies. Where these are not listed they are read from any client, except
+ * `X-Ingress-Path`, because proxies pass on headers that they do not know. The user whom a proxy has signed in takes the place of the
+ * client's address, so that limits, admission and the log identify clients in one way.
  */
 export function createReadProxies({ trustedProxies, proxyAddresses, userHeader, basePath }: ProxyOptions): ReadProxies {
   const listed = new BlockList();
@@ -48,7 +48,7 @@ export function createReadProxies({ trustedProxies, proxyAddresses, userHeader, 
     basePaths.set(request, (isIngress(request) ? ingress : basePath).replace(/\/$/, ''));
     if (userHeader === undefined || !isProxy(request)) return;
     const [user, another] = headersDistinct[userHeader.toLowerCase()] ?? [];
-    // Two: the proxy has passed on what the client sent.
+    // With two values, the proxy has also passed on the one that the client sent.
     if (user && another === undefined) setHeader(request, FORWARDED_FOR, `user ${encodeURIComponent(user)}`);
   };
 }
@@ -60,7 +60,7 @@ export function withoutBasePath(request: IncomingMessage): string | undefined {
   if (base === '' || !url.startsWith(base)) return undefined;
   const rest = url.slice(base.length);
   if (rest.startsWith('/')) request.url = rest;
-  // Links of the page are relative to it.
+  // The page has relative links, which need the slash.
   return rest === '' || rest.startsWith('?') ? `/${rest}` : undefined;
 }
 

@@ -218,12 +218,12 @@ function failureOf(error: unknown, signal: AbortSignal | undefined) {
   const { details } = toProblem(error);
   const problem = problemNameOf(details);
   if (signal?.aborted) return { outcome: 'cancelled', problem: 'disconnected' };
-  // The site refuses this server: no fault of the link.
+  // The site refuses this server, which is no fault of the link.
   const isOwnFault = problem === 'bot-check';
   return { outcome: isOwnFault ? 'failed' : (OUTCOMES.get(details.status) ?? 'failed'), problem };
 }
 
-/** Further values of a label count as this one. */
+/** The value of a label beyond its maximum of values. */
 const OTHER = 'other';
 
 /** Bounds the values of a label, which come from outside: the first `max` are kept, further ones become `other`. */

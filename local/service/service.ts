@@ -38,7 +38,7 @@ export interface ServiceOptions {
   readonly log?: Log;
   /** Called with each activity of fetching or updating tools. */
   readonly onProgress?: (activity: Activity) => void;
-  /** Called with a line for the operator about what is no problem. */
+  /** Called with a line of information for the operator. */
   readonly onNotice?: (line: string) => void;
   /** Additional plugin folders of yt-dlp. Used by tests and the demo. */
   readonly pluginDirs?: readonly string[];
@@ -187,9 +187,9 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
       flushCompileCache();
       return inPlace;
     });
-    // Its failure is the caller's to handle, who may close the service before.
+    // Prevents an unhandled rejection where the caller closes the service before it looks at `ready`.
     ready.catch(() => undefined);
-    // A container knows its own network alone.
+    // The addresses of a container are of no use outside its host.
     function networkUrl(): string | undefined {
       const isKnown = server && !prebuilt?.ytDlpDir;
       return isKnown ? reachableUrl({ ...settings, ...listeningOn(server) }) : settings.publicUrl;

@@ -20,7 +20,7 @@ type DataFolder = Pick<Settings, 'dataDir' | 'dataMaxBytes'>;
  */
 export function openState({ dataDir, dataMaxBytes }: DataFolder, log: Log, shutdown: ShutdownStack): State {
   const storage = shutdown.own(openStorage({ dataDir, dataMaxBytes }, log));
-  // A process that was killed has left it.
+  // A process that was killed may have left the file.
   rmSync(join(dataDir, ADDRESS_FILE), { force: true });
   removeFormerTable(join(dataDir, FORMER_TABLE), log);
   return createState({ storage, log });
@@ -54,7 +54,7 @@ export function leaveAddress(
   try {
     writeFileSync(file, baseUrl);
   } catch (error) {
-    // On a full disk.
+    // For example on a full disk.
     log.warn('Writing the address of the service failed', { error: String(error) });
   }
   shutdown.defer(() => rmSync(file, { force: true }));

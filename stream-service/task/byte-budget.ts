@@ -10,7 +10,7 @@ interface ByteBudgetOptions {
   /** Ends running streams and refuses new ones, until it is called with `undefined`. */
   readonly suspend: (reason: string | undefined) => void;
   readonly log: Log;
-  /** Milliseconds between two looks at what was sent. @default 1000 */
+  /** Milliseconds between two checks of the bytes sent. @default 1000 */
   readonly intervalMs?: number;
   /** Epoch milliseconds. @default Date.now */
   readonly now?: () => number;
@@ -21,7 +21,7 @@ interface ByteBudget extends Pick<StreamObserver, 'onStreamStart'> {
   close(): void;
 }
 
-/** Bytes and time after which the table is told: a write of it costs as much as seven bytes to a viewer. */
+/** Bytes and time after which the bytes are added to the table. Less would make the writes a larger part of the costs. */
 const REPORTED_BYTES = 32 * 1024 * 1024;
 const REPORT_INTERVAL_MS = 30_000;
 /** Bytes that may be sent while the table does not answer. */
@@ -35,7 +35,7 @@ const INTERVAL_MS = 1_000;
 export function createByteBudget(options: ByteBudgetOptions): ByteBudget {
   const { state, bytesADay, suspend, log, intervalMs = INTERVAL_MS, now = Date.now } = options;
   const streams = createStreamCounter();
-  /** Or sent before its stream began. */
+  /** Bytes that are in the table, or that were sent before their stream began. */
   let reportedBytes = 0;
   let reportedAt = now();
   let isReporting = false;
@@ -51,7 +51,7 @@ export function createByteBudget(options: ByteBudgetOptions): ByteBudget {
   };
   const report = async () => {
     const bytes = unreported();
-    // First: bytes that are added before it fails would be added again.
+    // Before the bytes are added: if this failed afterwards, they would be added again.
     const record = await state.getCostGuard();
     const sum = bytesADay === undefined ? 0 : await state.addStreamBytes(bytes);
     reportedBytes += bytes;

@@ -51,7 +51,7 @@ export function createRegistration({ hostFunction, metadataUri, log }: Registrat
     return address;
   };
   let calls: Promise<unknown> = Promise.resolve();
-  /** One call after the other: a renewal that ended last would outlast the task. */
+  /** Runs calls one after the other: a renewal that arrived after `leave` would register a task that has ended. */
   const inTurn = (call: () => Promise<void>): Promise<void> => {
     const result = calls.then(call);
     calls = result.catch(() => undefined);
@@ -79,7 +79,7 @@ export function createRegistration({ hostFunction, metadataUri, log }: Registrat
     inTurn(async () => {
       if (hasLeft) return;
       await send({ kind: 'leaving', secret, version, isIdle }).catch(async (error) => {
-        // The edge may know this task no more, which serves until the next attempt.
+        // The failed call may have ended the registration, but the task still serves until the next attempt.
         await register().catch(() => undefined);
         throw error;
       });

@@ -71,7 +71,7 @@ export interface Task {
 }
 
 const DRAIN_SECONDS = 115;
-/** Between looks at the age of the secrets, which costs nothing. */
+/** Between two checks of the age of the secrets, which make no request. */
 const SECRET_CHECK_MS = 15_000;
 /** Longer than the 4,000 s idle timeout of the load balancer, which is then always the side that closes a connection. */
 const KEEP_ALIVE_TIMEOUT_MS = 4_030_000;
@@ -88,7 +88,7 @@ export const startTask = (options: TaskOptions): Promise<Task> =>
     const client = createTableClient();
     shutdown.defer(() => client.destroy());
     const state = createState({ storage: createDynamoDbStorage({ client, tableName: task.tableName }), log });
-    // The address of a task is its own: URLs that it renews may be of no use to others.
+    // Each task has its own address, and URLs that it renews may only work from there.
     const directIdentity = `direct@${randomUUID()}`;
     const egress = shutdown.own(createEgress({ ...settings, allow: settings.egressAllow, directIdentity, log }));
     const s3 = createS3Client();
@@ -117,7 +117,7 @@ export const startTask = (options: TaskOptions): Promise<Task> =>
       onIdle();
     };
     const idleTimer = shutdown.own(createIdleTimer({ idleMinutes: task.idleMinutes, onIdle: leave, log }));
-    // A deployment replaces an on-demand task at once: its viewers come back by range.
+    // Not for on-demand tasks: a deployment replaces them at once, and players continue with range requests.
     const protection =
       task.agentUri && !hostFunction
         ? shutdown.own(createTaskProtection({ agentUri: task.agentUri, ...timing, log }))
@@ -174,7 +174,7 @@ export const startTask = (options: TaskOptions): Promise<Task> =>
       tools,
       close() {
         isDraining = true;
-        // While streams drain, so that the edge sends no further ones.
+        // Not awaited: the edge should stop sending requests while streams still drain.
         void registration?.close();
         return shutdown.close();
       },

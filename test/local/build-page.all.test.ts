@@ -1,9 +1,9 @@
-import securityHeaders from '../../web/security-headers.json' with { type: 'json' };
 import { cp, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { buildPage } from '../../local/build-page.ts';
 import { loadPageFiles } from '../../local/service/page-server.ts';
+import securityHeaders from '../../web/security-headers.json' with { type: 'json' };
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Budget of a first visit: transferred bytes and requests. */

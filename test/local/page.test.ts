@@ -1,4 +1,3 @@
-import securityHeaders from '../../web/security-headers.json' with { type: 'json' };
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
@@ -7,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPageServer, type PageServer, type PageServerOptions } from '../../local/service/page-server.ts';
+import securityHeaders from '../../web/security-headers.json' with { type: 'json' };
 import { sendRequest } from '../support/request.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

@@ -121,7 +121,7 @@ export class EdgeDistribution extends Construct {
         [anyCasePath(MCP_PATH)]: origins.api,
       },
     });
-    // Not the origins that CDK creates below it, which take minutes and need neither.
+    // Only the resource itself: the origins below the construct take minutes and can be created at the same time.
     this.distribution.node.defaultChild?.node.addDependency(...props.secretAccepted, ...props.streamsReady);
     Validations.of(this.distribution).acknowledge({
       id: 'Annotation::@aws-cdk/aws-cloudfront-origins:listBucketSecurityRisk',
@@ -232,7 +232,7 @@ function handler(event) {
 }
 `;
 
-/** A key whose resource is gone is served from the cache no longer than this. */
+/** The longest time for which the cache serves a stream whose key is no longer valid. */
 const MAX_STREAM_TTL = Duration.hours(1);
 
 /**

@@ -36,7 +36,7 @@ export class Firewall extends CfnWebACL {
   }
 }
 
-/** Counts the requests of a client to these paths, together; to those in it where one is a folder. */
+/** Limits the requests of one client to all these paths together. A path that ends with a slash stands for all paths below it. */
 function rateRule(priority: number, name: string, paths: readonly string[], limit: number): CfnWebACL.RuleProperty {
   const [first, ...others] = paths.map(isAtPath);
   return {
@@ -67,7 +67,7 @@ function rateRule(priority: number, name: string, paths: readonly string[], limi
 const isAtPath = (path: string): CfnWebACL.StatementProperty => ({
   byteMatchStatement: {
     fieldToMatch: { uriPath: {} },
-    // Streams are in the folder of an operation that resolves.
+    // Exact, because paths of streams begin with that of an operation that resolves.
     positionalConstraint: path.endsWith('/') ? 'STARTS_WITH' : 'EXACTLY',
     searchString: path.toLowerCase(),
     // Paths are case-insensitive, and letters may arrive percent-encoded.

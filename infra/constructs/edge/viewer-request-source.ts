@@ -13,7 +13,7 @@ import {
 import { SettingError } from '../../../core/config/index.ts';
 import type { Deployment } from '../../profiles.ts';
 
-/** The paths that the edge function knows, together by origin and methods: the function has little room. */
+/** The paths of the API, grouped by origin and methods to keep the function short. */
 function groupRoutes() {
   const targets = routes.map(({ path, methods, servedBy }) => ({
     path,
@@ -69,7 +69,7 @@ export const deployedSource = (deployment: Pick<Deployment, 'settings' | 'profil
   });
 };
 
-/** Selects an origin that always exists. */
+/** `selectOrigin` where every origin is one of the distribution. */
 const SELECT_BY_ID = 'const selectOrigin = (id) => cf.selectRequestOriginById(id);';
 
 /**
@@ -118,7 +118,7 @@ function limited(source: string): string {
   );
 }
 
-/** Without comments: the function has little room. */
+/** A file without its comments, which would take most of the function's limit. */
 const readSource = (name: string): string =>
   readFileSync(join(import.meta.dirname, name), 'utf8').replaceAll(/^ *\/\/.*\n/gm, '');
 
@@ -131,14 +131,14 @@ function minify(source: string): string {
   );
 }
 
-/** The one path outside the folder of the API. */
+/** The only operation whose path is not below that of the API. */
 export const MCP_PATH = operationsById.Mcp.path;
 
-/** Prefixes of the paths that the edge handles alike. */
+/** Prefixes of paths with a behaviour of their own. */
 export const API_PREFIX = '/api/';
 export const STREAM_PREFIX = '/api/Stream/';
 
-/** Paths of functions in the folder of the stream service, whose cache key has none of their parameters. */
+/** Paths below that of streams which functions serve. They need the behaviour of the API: the cache key of streams lacks their parameters. */
 export const FUNCTION_PATHS_OF_STREAMS: readonly string[] = operations
   .filter(({ servedBy, path }) => servedBy === 'function' && path.startsWith(STREAM_PREFIX))
   .map(({ path }) => path);
