@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createCache, createSemaphore, createSingleFlight } from '@reelay/concurrency';
 import { discardResponse } from '@reelay/guarded-fetch';
-import { markSegments, timeChapters } from '@reelay/seekable-media/chapters';
+import { markSegments, timeChapters } from '@reelay/seekable-media/parts/chapters';
 import {
   type ClipTimes,
   endOrInfinity,
@@ -10,7 +10,7 @@ import {
   type Segment,
   type SegmentCategory,
   selectSegments,
-} from '@reelay/seekable-media/skipping';
+} from '@reelay/seekable-media/parts/skipping';
 import type { Selection } from '../core/api/index.ts';
 import type { Egress } from '../core/egress/index.ts';
 import { InvalidParameter, UpstreamError } from '../core/errors/index.ts';

@@ -1,5 +1,5 @@
-import { SEGMENT_CATEGORIES, type SegmentCategory } from '@reelay/seekable-media/skipping';
-import { SUBTITLE_FORMATS } from '@reelay/seekable-media/subtitles';
+import { SEGMENT_CATEGORIES, type SegmentCategory } from '@reelay/seekable-media/parts/skipping';
+import { SUBTITLE_FORMATS } from '@reelay/seekable-media/text/subtitles';
 import type { WindowTime, WindowTimes } from '@reelay/seekable-media/timeline';
 import {
   conversionNames,

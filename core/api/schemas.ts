@@ -1,4 +1,4 @@
-import { SEGMENT_CATEGORIES } from '@reelay/seekable-media/skipping';
+import { SEGMENT_CATEGORIES } from '@reelay/seekable-media/parts/skipping';
 import Type, { type Static, type TSchema } from 'typebox';
 import { TYPE_REFERENCES } from './problem-types.ts';
 

@@ -1,6 +1,6 @@
-import { type ChapterMark, timeChapters } from '@reelay/seekable-media/chapters';
-import type { ClipTimes, SegmentCategory } from '@reelay/seekable-media/skipping';
-import type { SubtitleFormat } from '@reelay/seekable-media/subtitles';
+import { type ChapterMark, timeChapters } from '@reelay/seekable-media/parts/chapters';
+import type { ClipTimes, SegmentCategory } from '@reelay/seekable-media/parts/skipping';
+import type { SubtitleFormat } from '@reelay/seekable-media/text/subtitles';
 import type { WindowTimes } from '@reelay/seekable-media/timeline';
 import type { ConversionName, Mp3BitrateKbps } from '../conversions/index.ts';
 

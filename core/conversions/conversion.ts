@@ -1,6 +1,6 @@
-import { type ChapterMark, chaptersWithin, timeChapters } from '@reelay/seekable-media/chapters';
-import { id3Tag, type RecordingText, type TagText } from '@reelay/seekable-media/id3';
-import { type ClipTimes, keptParts } from '@reelay/seekable-media/skipping';
+import { type ChapterMark, chaptersWithin, timeChapters } from '@reelay/seekable-media/parts/chapters';
+import { type ClipTimes, keptParts } from '@reelay/seekable-media/parts/skipping';
+import { id3Tag, type RecordingText, type TagText } from '@reelay/seekable-media/tags/id3';
 import { MP3_BITRATE_KBPS, type Mp3BitrateKbps } from './formats/index.ts';
 
 /** The metadata that names a recording. */

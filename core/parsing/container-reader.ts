@@ -5,7 +5,7 @@ import {
   type TableDuration,
 } from '@reelay/seekable-media/isobmff';
 import { readOggStreams } from '@reelay/seekable-media/ogg';
-import { readStreamTypes } from '@reelay/seekable-media/segment-probe';
+import { readStreamTypes } from '@reelay/seekable-media/mpegts/segment-probe';
 import {
   duration,
   plausibleDuration,

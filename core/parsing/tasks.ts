@@ -1,7 +1,12 @@
 import { PlaylistError, scanHlsPlaylist } from '@reelay/seekable-media/hls';
 import { hasEncryptedSampleEntry } from '@reelay/seekable-media/isobmff';
-import { InvalidSegments, parseSegments, type Segment } from '@reelay/seekable-media/skipping';
-import { InvalidSubtitles, readSubtitles, type SubtitleFormat, writeSubtitles } from '@reelay/seekable-media/subtitles';
+import { InvalidSegments, parseSegments, type Segment } from '@reelay/seekable-media/parts/skipping';
+import {
+  InvalidSubtitles,
+  readSubtitles,
+  type SubtitleFormat,
+  writeSubtitles,
+} from '@reelay/seekable-media/text/subtitles';
 import type { ManifestFacts } from '@reelay/seekable-media/timeline';
 import type { ContainerRequest, ContainerResponse } from './container-reader.ts';
 import { type ExtractedInfo, InvalidExtraction, parseExtraction } from './extraction.ts';

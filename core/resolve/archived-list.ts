@@ -1,4 +1,4 @@
-import { timeChapters } from '@reelay/seekable-media/chapters';
+import { timeChapters } from '@reelay/seekable-media/parts/chapters';
 import { NotDeliverable, NotFound } from '../errors/index.ts';
 import { type ArchivedList, archiveKey, type PlaylistEntry, type Resource } from '../state/index.ts';
 import type { Resolved } from './resolve-link.ts';

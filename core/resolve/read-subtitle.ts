@@ -1,6 +1,6 @@
 import { createSemaphore } from '@reelay/concurrency';
 import { discardResponse } from '@reelay/guarded-fetch';
-import { type Cue, InvalidSubtitles, MAX_SUBTITLE_BYTES } from '@reelay/seekable-media/subtitles';
+import { type Cue, InvalidSubtitles, MAX_SUBTITLE_BYTES } from '@reelay/seekable-media/text/subtitles';
 import { requestHeaders } from '@reelay/source/request-headers';
 import type { Egress } from '../egress/index.ts';
 import { NotFound, ParsingLimitExceeded, UpstreamError, UrlExpired } from '../errors/index.ts';

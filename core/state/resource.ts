@@ -1,4 +1,4 @@
-import type { ChapterMark } from '@reelay/seekable-media/chapters';
+import type { ChapterMark } from '@reelay/seekable-media/parts/chapters';
 import type { SourceTrack, TrackFile } from '@reelay/source/track';
 import type { EntrySelection } from '../api/index.ts';
 import type { ConversionName, FrozenText } from '../conversions/index.ts';

@@ -1,5 +1,5 @@
 import type { JsonSchemaType } from '@modelcontextprotocol/server';
-import type { Cue } from '@reelay/seekable-media/subtitles';
+import type { Cue } from '@reelay/seekable-media/text/subtitles';
 import { problems, type Schema, streamPath } from '../../core/api/index.ts';
 import { findConversionName } from '../../core/conversions/index.ts';
 import { normalizeLink, type Resolver } from '../../core/resolve/index.ts';

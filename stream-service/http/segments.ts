@@ -1,4 +1,4 @@
-import type { Segment } from '@reelay/seekable-media/skipping';
+import type { Segment } from '@reelay/seekable-media/parts/skipping';
 import type { FastifyInstance } from 'fastify';
 import type { Schema } from '../../core/api/index.ts';
 import { mergeVary, renderJson } from '../../core/http/index.ts';

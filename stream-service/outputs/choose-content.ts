@@ -1,7 +1,7 @@
 /** Chooses what of an item is sent: one of its chapters, the audio of a language or of all, and the same at other heights. */
 
-import { timeChapters } from '@reelay/seekable-media/chapters';
 import { audioFamily, mp4HoldsAudio, mp4HoldsVideo, videoFamily } from '@reelay/seekable-media/codecs';
+import { timeChapters } from '@reelay/seekable-media/parts/chapters';
 import { digestOf } from '@reelay/seekable-media/values';
 import { type AlbumPosition, tagText } from '../../core/conversions/index.ts';
 import { InvalidParameter } from '../../core/errors/index.ts';

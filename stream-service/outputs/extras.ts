@@ -1,7 +1,7 @@
 import { type AudioFileName, audioFiles } from '@reelay/seekable-media/mp4-clip';
-import { mp4Tags } from '@reelay/seekable-media/mp4-tags';
 import { vorbisComments } from '@reelay/seekable-media/ogg';
-import { TextTooLarge, timedText } from '@reelay/seekable-media/timed-text';
+import { mp4Tags } from '@reelay/seekable-media/tags/mp4-tags';
+import { TextTooLarge, timedText } from '@reelay/seekable-media/text/text-track';
 import { digestOf } from '@reelay/seekable-media/values';
 import type { LayoutExtras } from '@reelay/seekable-media/virtual-mp4';
 import { type AlbumPosition, recordingText } from '../../core/conversions/index.ts';

@@ -1,5 +1,5 @@
 import { audioFamily } from '@reelay/seekable-media/codecs';
-import type { ClipTimes } from '@reelay/seekable-media/skipping';
+import type { ClipTimes } from '@reelay/seekable-media/parts/skipping';
 import { type AudioCopy, conversions, type OutputFeatures } from '../../core/conversions/index.ts';
 import { InvalidParameter, UnsupportedRendition } from '../../core/errors/index.ts';
 import { capabilitiesOf, type KeyedRendition, type Track } from '../../core/state/index.ts';

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { createCache, createSingleFlight } from '@reelay/concurrency';
 import type { FileType } from '@reelay/seekable-media/codecs';
-import { MAX_COVER_BYTES } from '@reelay/seekable-media/id3';
+import { MAX_COVER_BYTES } from '@reelay/seekable-media/tags/id3';
 import { memorySource, readWhole } from '@reelay/source';
 import { type Name, nameOf } from '@reelay/source/names';
 import { CapacityExceeded, ClientLimitExceeded, NotFound, UpstreamError } from '../../core/errors/index.ts';

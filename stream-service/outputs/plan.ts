@@ -1,5 +1,5 @@
 import { type FileType, fileType, isQuickTime } from '@reelay/seekable-media/codecs';
-import { isWhole } from '@reelay/seekable-media/skipping';
+import { isWhole } from '@reelay/seekable-media/parts/skipping';
 import { streamPath, type WindowSelection } from '../../core/api/index.ts';
 import { type AudioCopy, type ConversionName, conversions } from '../../core/conversions/index.ts';
 import { capabilitiesOf, type KeyedRendition, type Track } from '../../core/state/index.ts';

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { FileType } from '@reelay/seekable-media/codecs';
 import type { PredictedRange } from '@reelay/seekable-media/http';
-import type { ClipTimes } from '@reelay/seekable-media/skipping';
+import type { ClipTimes } from '@reelay/seekable-media/parts/skipping';
 import { memorySource } from '@reelay/source';
 import { type Selection, toProblem } from '../../core/api/index.ts';
 import type { AlbumPosition, ConversionName } from '../../core/conversions/index.ts';

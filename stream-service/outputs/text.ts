@@ -7,8 +7,8 @@ import {
   MAX_SUBTITLE_BYTES,
   SUBTITLE_TYPES,
   type SubtitleFormat,
-} from '@reelay/seekable-media/subtitles';
-import type { TimedText } from '@reelay/seekable-media/timed-text';
+} from '@reelay/seekable-media/text/subtitles';
+import type { TimedText } from '@reelay/seekable-media/text/text-track';
 import { digestOf } from '@reelay/seekable-media/values';
 import { readWhole, type Source } from '@reelay/source';
 import { type Name, nameOf } from '@reelay/source/names';

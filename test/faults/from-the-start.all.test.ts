@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MP3_FRAME_BYTES } from '../../core/conversions/conversion.ts';
-import { id3TagBytes } from '../../packages/seekable-media/src/id3/id3-tag.ts';
+import { id3TagBytes } from '../../packages/seekable-media/src/tags/id3.ts';
 import type { Fault } from '../origin/faults.ts';
 import { runProgram, withTemporaryFolder } from '../support/media-tools.ts';
 import { sendRequest } from '../support/request.ts';

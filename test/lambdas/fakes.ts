@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Cue } from '@reelay/seekable-media/subtitles';
+import type { Cue } from '@reelay/seekable-media/text/subtitles';
 import { StateUnavailable, StorageFull } from '../../core/errors/index.ts';
 import { fieldsWithoutSecrets } from '../../core/log/index.ts';
 import type { Resolved, Resolver } from '../../core/resolve/index.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Track } from '../../core/state/resource.ts';
-import { packFragments } from '../../packages/seekable-media/src/dash/dash-timeline.ts';
+import { packFragments } from '../../packages/seekable-media/src/dash.ts';
 import { fragmentedHls } from '../origin/media.ts';
 import { itInChromium } from '../support/chromium.ts';
 import { itWith } from '../support/clients.ts';

@@ -54,12 +54,9 @@ export function parameterInterfaces(): number {
 
 /** Parameters of streams: the identifiers that name them, and the folders that they belong to. */
 const PARAMETERS = {
-  skip: [/\bskip\b/, /^packages\/seekable-media\/src\/skipping\/|^stream-service\/sponsorblock/],
-  chapters: [/\bchapters?\b/i, /^packages\/seekable-media\/src\/(?:chapters|timed-text)\//],
-  subtitles: [
-    /\bsubtitles?\b/i,
-    /^packages\/seekable-media\/src\/(?:subtitles|timed-text)\/|^stream-service\/outputs\/text\.ts$/,
-  ],
+  skip: [/\bskip\b/, /^packages\/seekable-media\/src\/parts\/skipping|^stream-service\/sponsorblock/],
+  chapters: [/\bchapters?\b/i, /^packages\/seekable-media\/src\/(?:parts\/chapters|text\/text-track)/],
+  subtitles: [/\bsubtitles?\b/i, /^packages\/seekable-media\/src\/text\/|^stream-service\/outputs\/text\.ts$/],
   audio: [/\bsounds\b|\bchooseAudio\b|\bChosenAudio\b/, /^stream-service\/outputs\/choose-content/],
 } as const;
 

@@ -1,5 +1,5 @@
 import { discardResponse, type GuardedResponse } from '@reelay/guarded-fetch';
-import { sniff } from '@reelay/seekable-media/sniff';
+import { sniff } from '@reelay/seekable-media/codecs';
 import { parseContentRange } from '@reelay/source/request-headers';
 import { ParsingLimitExceeded, UpstreamError } from '../../errors/index.ts';
 import {

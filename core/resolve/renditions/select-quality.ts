@@ -1,4 +1,4 @@
-import { FULL_TAG_BYTES } from '@reelay/seekable-media/id3';
+import { FULL_TAG_BYTES } from '@reelay/seekable-media/tags/id3';
 import { isPlain, type Quality, type Selection, selectedPart } from '../../api/index.ts';
 import {
   type ConversionName,

@@ -1,5 +1,5 @@
 import { fileType, mp4HoldsAudio, mp4HoldsVideo } from '@reelay/seekable-media/codecs';
-import type { TagText } from '@reelay/seekable-media/id3';
+import type { TagText } from '@reelay/seekable-media/tags/id3';
 import { conversionNames, conversions, mp3SizeBytes } from '../../conversions/index.ts';
 import {
   capabilitiesOf,

@@ -1,5 +1,5 @@
-import { chaptersInText, MAX_CHAPTER_TITLE_LENGTH, MAX_CHAPTERS } from '@reelay/seekable-media/chapters';
-import { SUBTITLE_SOURCES } from '@reelay/seekable-media/subtitles';
+import { chaptersInText, MAX_CHAPTER_TITLE_LENGTH, MAX_CHAPTERS } from '@reelay/seekable-media/parts/chapters';
+import { SUBTITLE_SOURCES } from '@reelay/seekable-media/text/subtitles';
 import { positiveInteger, positiveNumber, withoutAbsent } from '@reelay/seekable-media/values';
 import { type Info, infoList, isInfo, text, webUrl } from '../../parsing/index.ts';
 import {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chaptersWithin, timeChapters } from '../src/chapters/chapters.ts';
-import { chaptersInText } from '../src/chapters/chapters-in-text.ts';
+import { chaptersInText, chaptersWithin, timeChapters } from '../src/parts/chapters.ts';
 
 const INTRO = { title: 'Intro', startSeconds: 0 };
 const MIDDLE = { title: 'Middle', startSeconds: 90 };

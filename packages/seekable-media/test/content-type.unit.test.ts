@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fileType, isMp4Container, mp4HoldsAudio, mp4HoldsVideo, videoRank } from '../src/codecs/formats.ts';
-import { contentType } from '../src/codecs/index.ts';
+import { contentType, fileType, isMp4Container, mp4HoldsAudio, mp4HoldsVideo, videoRank } from '../src/codecs.ts';
 
 describe('contentType', () => {
   it.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dashTimeline, packFragments, scanDashManifest, unpackFragments } from '../src/dash/index.ts';
+import { dashTimeline, packFragments, scanDashManifest, unpackFragments } from '../src/dash.ts';
 
 const REAL = '<?xml version="1.0"?><MPD type="static" mediaPresentationDuration="PT1H2M3.5S"><Period/></MPD>';
 const mutated = fc

@@ -6,8 +6,8 @@ import {
   firstFragmentUrl,
   packFragments,
   unpackFragments,
-} from '../src/dash/dash-timeline.ts';
-import type { Timeline } from '../src/timeline/timeline.ts';
+} from '../src/dash.ts';
+import type { Timeline } from '../src/timeline.ts';
 
 /** The timeline with its segments read. */
 const timelineOf = (fragments: readonly DashFragment[], options: DashTimelineOptions): Timeline => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PlaylistError, readHlsPlaylist, unpackHlsPlaylist } from '../src/hls/index.ts';
-import { findSegment, isSameMedia, longestGapSeconds, type Timeline } from '../src/timeline/timeline.ts';
+import { findSegment, isSameMedia, longestGapSeconds, type Timeline } from '../src/timeline.ts';
 
 const PLAYLIST_URL = 'https://cdn.example/a/index.m3u8?sig=1';
 const read = (lines: readonly string[]) =>

@@ -7,7 +7,7 @@ import {
   scanHlsPlaylist,
   unpackHlsPlaylist,
 } from '../src/hls/index.ts';
-import { hasDiscontinuity, type RelativeSection } from '../src/timeline/index.ts';
+import { hasDiscontinuity, type RelativeSection } from '../src/timeline.ts';
 
 const url = 'https://cdn.example/a/index.m3u8';
 const MAX_SEGMENTS = 50;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readHlsPlaylist, scanHlsPlaylist, unpackHlsPlaylist } from '../src/hls/index.ts';
-import type { MediaSection } from '../src/timeline/index.ts';
+import type { MediaSection } from '../src/timeline.ts';
 
 const URL_OF_PLAYLIST = 'https://cdn.example/a/index.m3u8';
 const textOf = (lines: readonly string[]) => ['#EXTM3U', ...lines].join('\n');

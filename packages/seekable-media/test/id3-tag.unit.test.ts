@@ -6,7 +6,7 @@ import {
   id3TagBytes,
   MAX_COVER_BYTES,
   type RecordingText,
-} from '../src/id3/index.ts';
+} from '../src/tags/id3.ts';
 
 describe('id3Tag', () => {
   it('writes title and artist as ID3v2.3 in UTF-16', () => {

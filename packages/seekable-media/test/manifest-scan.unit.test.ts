@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { scanDashManifest } from '../src/dash/dash-manifest.ts';
+import { scanDashManifest } from '../src/dash.ts';
 import { PlaylistError, scanHlsPlaylist } from '../src/hls/index.ts';
 
 /** Bytes that probing reads of a manifest. */

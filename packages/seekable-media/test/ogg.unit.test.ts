@@ -4,9 +4,16 @@ import type { Sample } from '../src/isobmff/sample-table.ts';
 import type { TrackHeader } from '../src/isobmff/track-header.ts';
 import type { ClipTrack } from '../src/mp4-clip/clip-window.ts';
 import { layOutOpus } from '../src/mp4-clip/opus-layout.ts';
-import { checkedPage, oggHeaderPages, oggPageHeader, packetSegments } from '../src/ogg/ogg-pages.ts';
-import { readOggStreams } from '../src/ogg/ogg-streams.ts';
-import { opusHead, opusTags, vorbisComments } from '../src/ogg/opus-headers.ts';
+import {
+  checkedPage,
+  oggHeaderPages,
+  oggPageHeader,
+  opusHead,
+  opusTags,
+  packetSegments,
+  readOggStreams,
+  vorbisComments,
+} from '../src/ogg.ts';
 
 const dOps = Buffer.from([0, 2, 0x01, 0x38, 0, 0, 0xbb, 0x80, 0xff, 0xfe, 0]);
 

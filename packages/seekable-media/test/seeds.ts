@@ -11,7 +11,7 @@ import {
   writeMovie,
 } from '../src/isobmff/index.ts';
 import type { TrackHeader } from '../src/isobmff/track-header.ts';
-import { checkedPage, oggPageHeader, packetSegments } from '../src/ogg/index.ts';
+import { checkedPage, oggPageHeader, packetSegments } from '../src/ogg.ts';
 
 /** The fragment of so many bytes that the samples of a segment make. */
 export function fragmentOf(place: PackedPlace, bytes: number): Buffer {

@@ -1,7 +1,7 @@
 import { inflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createStoredBlocks, storedBytes } from '../src/zip/stored-blocks.ts';
+import { createStoredBlocks, storedBytes } from '../src/zip.ts';
 
 const BLOCK = 65_535;
 const ALL = Buffer.from(Uint8Array.from({ length: 3 * BLOCK + 100 }, (_, at) => (at * 31 + (at >> 8)) & 255));

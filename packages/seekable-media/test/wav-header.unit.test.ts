@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { wavHeader } from '../src/wav/wav-header.ts';
+import { wavHeader } from '../src/tags/wav-header.ts';
 
 const STEREO = { sampleRate: 48_000, channels: 2, bitsPerSample: 16 };
 

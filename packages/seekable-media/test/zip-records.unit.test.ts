@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { storedBytes } from '../src/zip/stored-blocks.ts';
 import {
   centralDirectory,
   dataDescriptor,
   localHeader,
+  storedBytes,
   type WrittenZipEntry,
   type ZipEntry,
   zipBytes,
-} from '../src/zip/zip-records.ts';
+} from '../src/zip.ts';
 
 const GIB = 2 ** 30;
 const modifiedAt = new Date(Date.UTC(2026, 10, 22, 13, 30, 59));

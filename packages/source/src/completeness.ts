@@ -1,6 +1,10 @@
 import { createDecipheriv } from 'node:crypto';
 import { appendChunk } from '@reelay/guarded-fetch';
-import { createSegmentCheck, type SegmentCheck, type SegmentCheckOptions } from '@reelay/seekable-media/frames';
+import {
+  createSegmentCheck,
+  type SegmentCheck,
+  type SegmentCheckOptions,
+} from '@reelay/seekable-media/segment-checks/segment-check';
 
 /**
  * Checks from the bytes themselves whether a body is complete. Needed where HTTP does not tell: without Content-Length

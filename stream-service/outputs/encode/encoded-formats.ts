@@ -1,6 +1,6 @@
-import { fullId3Tag, id3Tag } from '@reelay/seekable-media/id3';
-import { keptParts } from '@reelay/seekable-media/skipping';
-import { wavHeader } from '@reelay/seekable-media/wav';
+import { keptParts } from '@reelay/seekable-media/parts/skipping';
+import { fullId3Tag, id3Tag } from '@reelay/seekable-media/tags/id3';
+import { wavHeader } from '@reelay/seekable-media/tags/wav-header';
 import {
   type ConversionName,
   MP3_BITRATE_KBPS,

@@ -9,8 +9,8 @@ import {
   type TrackKind,
 } from '@reelay/seekable-media/mp4-clip';
 import { codecString } from '@reelay/seekable-media/mp4-hls';
+import type { ClipTimes } from '@reelay/seekable-media/parts/skipping';
 import { readMovieFragments } from '@reelay/seekable-media/reading';
-import type { ClipTimes } from '@reelay/seekable-media/skipping';
 import { LAY_OUT_CLIP } from '@reelay/seekable-media/tasks';
 import { packSource, unpackLayout } from '@reelay/seekable-media/virtual-mp4';
 import type { AudioCopy } from '../../../core/conversions/index.ts';

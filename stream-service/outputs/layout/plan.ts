@@ -1,5 +1,5 @@
 import { type FileType, fileType, isQuickTime } from '@reelay/seekable-media/codecs';
-import { isWhole } from '@reelay/seekable-media/skipping';
+import { isWhole } from '@reelay/seekable-media/parts/skipping';
 import { type Name, nameOf } from '@reelay/source/names';
 import { type AudioCopy, conversions } from '../../../core/conversions/index.ts';
 import type { KeyedRendition } from '../../../core/state/index.ts';

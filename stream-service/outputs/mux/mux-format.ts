@@ -1,6 +1,6 @@
 import type { AudioFileName } from '@reelay/seekable-media/mp4-clip';
-import type { SegmentStart } from '@reelay/seekable-media/segment-probe';
-import { languageCode } from '@reelay/seekable-media/timed-text';
+import type { SegmentStart } from '@reelay/seekable-media/mpegts/segment-probe';
+import { languageCode } from '@reelay/seekable-media/text/text-track';
 import type { SoundName } from '@reelay/seekable-media/virtual-mp4';
 import { conversions } from '../../../core/conversions/index.ts';
 import type { KeyedRendition, Track } from '../../../core/state/index.ts';

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { probeSegmentStart, type SegmentStart } from '@reelay/seekable-media/segment-probe';
+import { probeSegmentStart, type SegmentStart } from '@reelay/seekable-media/mpegts/segment-probe';
 import { hasBytes, type SegmentedSource, type Source } from '@reelay/source';
 
 /** More bytes of a segment add no further facts. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { mp3Frames, mp3SizeBytes, recordingText, tagText } from '../../../core/conversions/conversion.ts';
 import { findConversionName } from '../../../core/conversions/formats/index.ts';
-import { id3Tag } from '../../../packages/seekable-media/src/id3/id3-tag.ts';
+import { id3Tag } from '../../../packages/seekable-media/src/tags/id3.ts';
 
 describe('findConversionName', () => {
   it.each([

@@ -1,10 +1,10 @@
-import { createSegmentCheck, type SegmentCheckOptions } from '@reelay/seekable-media/frames';
-import { FULL_TAG_BYTES, fullId3Tag, id3Tag, id3TagBytes } from '@reelay/seekable-media/id3';
+import { sniff } from '@reelay/seekable-media/codecs';
 import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
-import { MP4_TAGS_BYTES, mp4Tags } from '@reelay/seekable-media/mp4-tags';
+import { probeSegmentStart } from '@reelay/seekable-media/mpegts/segment-probe';
 import { readOggStreams } from '@reelay/seekable-media/ogg';
-import { probeSegmentStart } from '@reelay/seekable-media/segment-probe';
-import { sniff } from '@reelay/seekable-media/sniff';
+import { createSegmentCheck, type SegmentCheckOptions } from '@reelay/seekable-media/segment-checks/segment-check';
+import { FULL_TAG_BYTES, fullId3Tag, id3Tag, id3TagBytes } from '@reelay/seekable-media/tags/id3';
+import { MP4_TAGS_BYTES, mp4Tags } from '@reelay/seekable-media/tags/mp4-tags';
 import { scanFlacPackets } from '../../../packages/seekable-media/src/mp4-clip/flac-packets.ts';
 import * as flac from '../../../packages/seekable-media/test/flac-fixture.ts';
 import * as seeds from '../../../packages/seekable-media/test/seeds.ts';

@@ -1,5 +1,10 @@
-import { InvalidSubtitles, readSubtitles, SUBTITLE_FORMATS, writeSubtitles } from '@reelay/seekable-media/subtitles';
-import { TextTooLarge, textSamples } from '@reelay/seekable-media/timed-text';
+import {
+  InvalidSubtitles,
+  readSubtitles,
+  SUBTITLE_FORMATS,
+  writeSubtitles,
+} from '@reelay/seekable-media/text/subtitles';
+import { TextTooLarge, textSamples } from '@reelay/seekable-media/text/text-track';
 import * as seeds from '../../../packages/seekable-media/test/seeds.ts';
 import { check, type FuzzTargets } from './target.ts';
 

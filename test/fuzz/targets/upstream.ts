@@ -1,9 +1,9 @@
-import { InvalidSegments, keptParts, mergeSpans, parseSegments } from '@reelay/seekable-media/skipping';
+import { InvalidSegments, keptParts, mergeSpans, parseSegments } from '@reelay/seekable-media/parts/skipping';
 import { requestHeaders } from '@reelay/source/request-headers';
 import { UpstreamError } from '../../../core/errors/index.ts';
 import { parseCookies } from '../../../core/resolve/yt-dlp/requests.ts';
 import { createAddressGuard, isLiteral } from '../../../packages/guarded-fetch/src/address-guard.ts';
-import { initialRetryState, planNextAttempt } from '../../../packages/source/src/plan-attempt.ts';
+import { initialRetryState, planNextAttempt } from '../../../packages/source/src/attempts.ts';
 import { check, type FuzzTargets, header, LINEAR } from './target.ts';
 
 const guard = createAddressGuard(['media.lan:80']);

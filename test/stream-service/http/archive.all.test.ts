@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import type { FileSource } from '@reelay/source';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { storedBytes } from '../../../packages/seekable-media/src/zip/stored-blocks.ts';
 import {
   centralDirectory,
   dataDescriptor,
   localHeader,
+  storedBytes,
   zipBytes,
-} from '../../../packages/seekable-media/src/zip/zip-records.ts';
+} from '../../../packages/seekable-media/src/zip.ts';
 import type { OpenSource } from '../../../stream-service/source/open-source.ts';
 import { runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { isThere } from '../../support/on-path.ts';

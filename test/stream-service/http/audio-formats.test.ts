@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Track } from '../../../core/state/resource.ts';
-import { mp4Tags } from '../../../packages/seekable-media/src/mp4-tags/mp4-tags.ts';
+import { mp4Tags } from '../../../packages/seekable-media/src/tags/mp4-tags.ts';
 import { madeFile } from '../../origin/media.ts';
 import { inspect, packetsOf, probe, probeBody, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';

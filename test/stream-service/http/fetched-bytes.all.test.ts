@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_BLOCK_BYTES } from '../../../packages/seekable-media/src/zip/stored-blocks.ts';
+import { MAX_BLOCK_BYTES } from '../../../packages/seekable-media/src/zip.ts';
 import { openResponse, sendRequest } from '../../support/request.ts';
 import { type FormatId, keys, sizeOf, startCounted } from './fetched-bytes-fixture.ts';
 

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import type { SourceLimits } from '@reelay/source';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Track } from '../../../core/state/resource.ts';
-import { packFragments } from '../../../packages/seekable-media/src/dash/dash-timeline.ts';
+import { packFragments } from '../../../packages/seekable-media/src/dash.ts';
 import { createFaultHandler } from '../../origin/faults.ts';
 import { fragmentedHls } from '../../origin/media.ts';
 import { inspect, packetsOf, picturesOf, probeBody, startSecondsOf } from '../../support/media-tools.ts';

@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { mp3Frames } from '../../../core/conversions/conversion.ts';
 import { UpstreamError } from '../../../core/errors/index.ts';
 import type { Resource } from '../../../core/state/resource.ts';
-import { id3Tag } from '../../../packages/seekable-media/src/id3/id3-tag.ts';
+import { id3Tag } from '../../../packages/seekable-media/src/tags/id3.ts';
 import type { OpenSource } from '../../../stream-service/source/open-source.ts';
 import { probe, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { id3TagBytes } from '@reelay/seekable-media/id3';
+import { id3TagBytes } from '@reelay/seekable-media/tags/id3';
 import type { Download, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { itInChromium as it } from '../../support/chromium.ts';

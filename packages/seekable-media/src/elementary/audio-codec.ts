@@ -1,7 +1,7 @@
-import { type AudioFrame, type ReadFrame, readAc3, readAdts, readMpegAudio } from '../frames/index.ts';
 import { box, fullBox, UnsupportedMp4, u32 } from '../isobmff/index.ts';
-import type { EsCodec } from '../mpegts/index.ts';
-import { BitReader } from './bit-reader.ts';
+import type { EsCodec } from '../mpegts/demux.ts';
+import { type AudioFrame, type ReadFrame, readAc3, readAdts, readMpegAudio } from '../segment-checks/audio-frames.ts';
+import { BitReader } from './nal-units.ts';
 import { u8, u16 } from './video-codec.ts';
 
 /** A frame of audio as a sample of MP4. */

@@ -1,6 +1,5 @@
 import { box, UnsupportedMp4 } from '../isobmff/index.ts';
-import { BitReader } from './bit-reader.ts';
-import { unescapeUnit } from './nal-units.ts';
+import { BitReader, unescapeUnit } from './nal-units.ts';
 import { readSize, u8, u16, type VideoCodec, videoEntry } from './video-codec.ts';
 
 /** Types of NAL units (ITU-T H.264 table 7-1). */

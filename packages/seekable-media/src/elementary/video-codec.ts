@@ -1,5 +1,5 @@
 import { box, UnsupportedMp4, u32 } from '../isobmff/index.ts';
-import type { BitReader } from './bit-reader.ts';
+import type { BitReader } from './nal-units.ts';
 
 /** A decoder configuration, and what it says of the picture. */
 interface VideoDescription {

@@ -1,7 +1,12 @@
 import { duration } from '../values.ts';
-import { forEachHlsLine, parseAttributeList } from './hls-lines.ts';
-import { IV_BYTES, MAX_URL_CHARS, PlaylistError } from './hls-text.ts';
-import { createHlsVariables } from './hls-variables.ts';
+import {
+  createHlsVariables,
+  forEachHlsLine,
+  IV_BYTES,
+  MAX_URL_CHARS,
+  PlaylistError,
+  parseAttributeList,
+} from './hls-lines.ts';
 
 /** What the service uses of a playlist, with URIs as written. */
 export interface HlsEntries {

@@ -1,8 +1,8 @@
+export { EncryptedPlaylist, PlaylistError } from './hls-lines.ts';
 export {
   type HlsPlaylist,
   type PackedPlaylist,
   readHlsPlaylist,
+  scanHlsPlaylist,
   unpackHlsPlaylist,
 } from './hls-playlist.ts';
-export { scanHlsPlaylist } from './hls-scan.ts';
-export { EncryptedPlaylist, PlaylistError } from './hls-text.ts';

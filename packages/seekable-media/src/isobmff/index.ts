@@ -23,28 +23,27 @@ export { beginWhenShown, isClosed, longestDelay, moveRun } from './decode-times.
 export { patchCreationTime, patchHeaderDuration } from './duration-patch.ts';
 export {
   NON_SYNC_SAMPLE_FLAGS,
+  renumberFragment,
   type SampleRun,
   SYNC_SAMPLE_FLAGS,
-  TFHD,
+  shiftFragment,
   writeFileFragment,
-} from './fragment-fields.ts';
+} from './fragment-writer.ts';
+export { counterparts, descriptorContent, type InitTrack, parseInitTracks } from './init-segment.ts';
 export {
   type ByteSpan,
   countRunSamples,
   type FragmentSpan,
+  type FragmentTime,
+  fragmentTimes,
   type MovieFragment,
   measureFragment,
   parseFragmentSamples,
+  TFHD,
   totalRuns,
-} from './fragment-samples.ts';
-export { type FragmentTime, fragmentTimes, renumberFragment, shiftFragment } from './fragment-times.ts';
+} from './movie-fragment.ts';
 export {
-  counterparts,
-  descriptorContent,
-  type InitTrack,
-  parseInitTracks,
-} from './init-segment.ts';
-export {
+  commonTimescale,
   extendMovie,
   FRAGMENTED_FILE_TYPE,
   type OutputTrack,
@@ -62,13 +61,7 @@ export {
   unpackSamples,
   weighPlace,
 } from './packed-place.ts';
-export {
-  framePlace,
-  LENGTH_BYTES,
-  measurePlace,
-  type PlaceRun,
-  type PlaceSample,
-} from './place.ts';
+export { framePlace, LENGTH_BYTES, measurePlace, type PlaceRun, type PlaceSample } from './place.ts';
 export {
   countDeclaredSamples,
   parseSampleTable,
@@ -83,7 +76,6 @@ export {
   type RandomAccessPoint,
   type SegmentIndex,
 } from './segment-index.ts';
-export { commonTimescale } from './timescale.ts';
 export { readTableDuration, type TableDuration } from './track-duration.ts';
 export {
   displaySize,

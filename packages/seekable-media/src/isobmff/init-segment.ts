@@ -1,6 +1,5 @@
 import { type Box, type IndexedBox, indexBox } from './boxes.ts';
-import { findFragmentDefaults } from './fragment-fields.ts';
-import { listTracks, MEDIA_TIMES, TRACK_TIMES, timesVersion } from './track-header.ts';
+import { findFragmentDefaults, listTracks, MEDIA_TIMES, TRACK_TIMES, timesVersion } from './track-header.ts';
 
 /** A track as an initialization section describes it. */
 export interface InitTrack {

@@ -1,5 +1,6 @@
 import { BOX_HEADER_BYTES, box, boxHeader, fullBox, integers, UnsupportedMp4, u32, u64 } from './boxes.ts';
-import { NON_SYNC_SAMPLE_FLAGS, SYNC_SAMPLE_FLAGS, TFHD, TRUN } from './fragment-fields.ts';
+import { NON_SYNC_SAMPLE_FLAGS, SYNC_SAMPLE_FLAGS } from './fragment-writer.ts';
+import { TFHD, TRUN } from './movie-fragment.ts';
 
 /** A sample of a place. Times in units of its track, size in bytes. */
 export interface PlaceSample {

@@ -1,5 +1,4 @@
 import { type Box, type IndexedBox, UnsupportedMp4 } from './boxes.ts';
-import { findFragmentDefaults } from './fragment-fields.ts';
 import { type TrackBoxes, writeAsMp4 } from './quicktime.ts';
 
 /**
@@ -236,4 +235,20 @@ export function hasEncryptedSampleEntry(bytes: Buffer): boolean {
     if (isDescriptions && ENCRYPTED_ENTRIES.has(bytes.toString('latin1', at + 16, at + 20))) return true;
   }
   return false;
+}
+
+/**
+ * The defaults of a track's fragments from its `trex` (§8.8.3): 16 bytes with sample description index, duration, size
+ * and flags. Undefined without a complete `trex` of this track.
+ * @param movie `moov`
+ */
+export function findFragmentDefaults(movie: IndexedBox, trackId: number): Buffer | undefined {
+  const { bytes } = movie;
+  const mvex = movie.find('mvex');
+  if (!mvex) return undefined;
+  for (const { type, content, end } of mvex.children) {
+    if (type !== 'trex' || end > mvex.end || end - content < 24) continue;
+    if (bytes.readUInt32BE(content + 4) === trackId) return bytes.subarray(content + 8, content + 24);
+  }
+  return undefined;
 }

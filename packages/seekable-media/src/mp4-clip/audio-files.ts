@@ -1,6 +1,6 @@
 import { indexBox, UnsupportedMp4 } from '../isobmff/index.ts';
-import { opusTags, paddedBytes, vorbisCommentList } from '../ogg/index.ts';
-import type { ClipTimes } from '../skipping/index.ts';
+import { opusTags, paddedBytes, vorbisCommentList } from '../ogg.ts';
+import type { ClipTimes } from '../parts/skipping.ts';
 import { LayoutBuilder } from '../virtual-mp4/index.ts';
 import type { ClipLayout, ClipTrack } from './clip-window.ts';
 import { type FlacPackets, type Scan, scanFlacPackets } from './flac-packets.ts';

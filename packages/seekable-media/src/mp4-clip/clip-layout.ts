@@ -10,8 +10,8 @@ import {
   u32,
   writeMovie,
 } from '../isobmff/index.ts';
-import { type ClipTimes, keptParts, type Span } from '../skipping/index.ts';
-import { type TextTrack, textTables } from '../timed-text/index.ts';
+import { type ClipTimes, keptParts, type Span } from '../parts/skipping.ts';
+import { type TextTrack, textTables } from '../text/text-track.ts';
 import {
   addMedia,
   bytesOf,

@@ -8,7 +8,7 @@ import {
   type TrackHeader,
   UnsupportedMp4,
 } from '../isobmff/index.ts';
-import type { ClipTimes, Span } from '../skipping/index.ts';
+import type { ClipTimes, Span } from '../parts/skipping.ts';
 import {
   type FileHeaders,
   type FragmentEntry,

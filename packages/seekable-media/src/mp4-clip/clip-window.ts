@@ -1,5 +1,5 @@
 import { type Sample, type TrackHeader, UnsupportedMp4 } from '../isobmff/index.ts';
-import type { Span } from '../skipping/index.ts';
+import type { Span } from '../parts/skipping.ts';
 import type { Layout, SourceIndex } from '../virtual-mp4/index.ts';
 
 /** 1.0 in 16.16 fixed point. */

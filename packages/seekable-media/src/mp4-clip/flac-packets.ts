@@ -1,5 +1,5 @@
 import { UnsupportedMp4 } from '../isobmff/index.ts';
-import { OGG_PAGE_BYTES } from '../ogg/index.ts';
+import { HEADER_BYTES as OGG_PAGE_BYTES } from '../ogg.ts';
 import { Children, ID, readElement, readVariable } from '../webm/index.ts';
 
 /** Bytes of a file that are needed next. Their offsets ascend, and they may begin with some of those before. */

@@ -7,8 +7,8 @@ import {
   opusHead,
   packetSegments,
   preSkipOf,
-} from '../ogg/index.ts';
-import type { ClipTimes } from '../skipping/index.ts';
+} from '../ogg.ts';
+import type { ClipTimes } from '../parts/skipping.ts';
 import { LayoutBuilder } from '../virtual-mp4/index.ts';
 import { type ClipLayout, type ClipTrack, findAudioWindows, samplesOf } from './clip-window.ts';
 

@@ -1,4 +1,4 @@
-import type { Chapter } from '../chapters/index.ts';
+import type { Chapter } from '../parts/chapters.ts';
 import type { HlsStream } from './hls-layout.ts';
 import { type Bandwidth, bandwidthOf } from './segments.ts';
 

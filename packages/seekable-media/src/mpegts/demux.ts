@@ -1,6 +1,19 @@
 import { UnsupportedMp4 } from '../isobmff/index.ts';
-import { createWorkspace } from '../workspace.ts';
-import { PACKET_BYTES, readMapPid, readPesStart, SECTION_HEADER_BYTES, SYNC_BYTE } from './packets.ts';
+import { createWorkspace } from '../values.ts';
+import {
+  hasPayload,
+  isScrambled,
+  isStart,
+  PACKET_BYTES,
+  packetHeader,
+  payloadOffset,
+  pidOf,
+  readMapPid,
+  readPesStart,
+  readProgramMap,
+  readSection,
+  SYNC_BYTE,
+} from './packets.ts';
 
 export type EsCodec = 'h264' | 'hevc' | 'aac' | 'mpeg' | 'ac3' | 'eac3';
 
@@ -39,7 +52,6 @@ const REGISTRATION = 0x05;
 const REGISTRATIONS: Readonly<Record<string, EsCodec>> = { 'AC-3': 'ac3', EAC3: 'eac3', HEVC: 'hevc' };
 /** Registrations of private streams that are sound in a codec not read here. */
 const OTHER_SOUND = /^(?:Opus|DTS[123]|BSSD)$/;
-const CRC_BYTES = 4;
 
 const isVideo = (codec: EsCodec) => codec === 'h264' || codec === 'hevc';
 
@@ -66,24 +78,23 @@ export function demux(bytes: Buffer): readonly EsStream[] {
   const pidsBefore = new Set<number>();
   for (let at = 0; at + PACKET_BYTES <= bytes.length; at += PACKET_BYTES) {
     if (bytes[at] !== SYNC_BYTE) throw new UnsupportedMp4('No packets of 188 bytes');
-    const fields = bytes.readUInt32BE(at);
-    const start = at + 4 + (fields & 0x20 ? 1 + bytes.readUInt8(at + 4) : 0);
+    const header = packetHeader(bytes, at);
+    const start = payloadOffset(bytes, at, header);
     const end = at + PACKET_BYTES;
-    if ((fields & 0x10) === 0 || start >= end) continue;
-    const pid = (fields >> 8) & 0x1fff;
-    const isStart = (fields & 0x40_0000) !== 0;
+    if (!hasPayload(header) || start >= end) continue;
+    const pid = pidOf(header);
     const stream = streams?.get(pid);
     if (stream) {
-      if (fields & 0xc0) throw new UnsupportedMp4('Scrambled');
-      const from = isStart ? start + startPacket(stream, bytes.subarray(start, end)) : start;
+      if (isScrambled(header)) throw new UnsupportedMp4('Scrambled');
+      const from = isStart(header) ? start + startPacket(stream, bytes.subarray(start, end)) : start;
       if (stream.packets.length === 0) throw new UnsupportedMp4('A packet that began before its segment');
       // Several times faster than `copy` for so few bytes.
       if (stream.target === bytes) bytes.copyWithin(stream.length, from, end);
       else bytes.copy(stream.target, stream.length, from, end);
       stream.length += end - from;
-    } else if (pid === 0 && isStart) mapPid ??= readMapPid(sectionOf(bytes.subarray(start, end)));
-    else if (pid === mapPid && isStart && !streams) {
-      const codecs = readMap(sectionOf(bytes.subarray(start, end)));
+    } else if (pid === 0 && isStart(header)) mapPid ??= readMapPid(wholeSection(bytes.subarray(start, end)));
+    else if (pid === mapPid && isStart(header) && !streams) {
+      const codecs = codecsOf(readProgramMap(wholeSection(bytes.subarray(start, end))));
       // The segment before was cut within a packet, whose rest this is.
       if (codecs.keys().some((each) => pidsBefore.has(each))) throw new UnsupportedMp4('Media before its program map');
       const join = (codec: EsCodec): Joining => ({
@@ -109,24 +120,20 @@ function startPacket({ packets, length }: Joining, payload: Buffer): number {
   return start.dataAt;
 }
 
-/** The section after its pointer field. @throws UnsupportedMp4 where it goes on in another packet */
-function sectionOf(payload: Buffer): Buffer {
-  const section = payload.subarray(1 + payload.readUInt8(0));
-  const length = section.length < SECTION_HEADER_BYTES ? Number.POSITIVE_INFINITY : section.readUInt16BE(1) & 0xfff;
-  if (3 + length > section.length) throw new UnsupportedMp4('A table of several packets');
-  return section.subarray(0, Math.max(0, 3 + length - CRC_BYTES));
+/** @throws UnsupportedMp4 where the section continues in another packet */
+function wholeSection(payload: Buffer) {
+  const section = readSection(payload);
+  if (!section.isWhole) throw new UnsupportedMp4('A table of several packets');
+  return section;
 }
 
-/** The codecs of the first video and the first audio of a program map (§2.4.4.8), by their packet ids. */
-function readMap(section: Buffer): ReadonlyMap<number, EsCodec> {
+/** The codecs of the first video and the first audio of a program map, by their packet ids. */
+function codecsOf(map: ReturnType<typeof readProgramMap>): ReadonlyMap<number, EsCodec> {
+  if (!map) throw new UnsupportedMp4('No program map');
   const codecs = new Map<number, EsCodec>();
-  if (section.length < 12) throw new UnsupportedMp4('No program map');
-  for (let at = 12 + (section.readUInt16BE(10) & 0xfff); at + 5 <= section.length; ) {
-    const descriptorBytes = section.readUInt16BE(at + 3) & 0xfff;
-    const codec = codecOf(section.readUInt8(at), section.subarray(at + 5, at + 5 + descriptorBytes));
-    const isFirst = codec && !codecs.values().some((other) => isVideo(other) === isVideo(codec));
-    if (isFirst) codecs.set(section.readUInt16BE(at + 1) & 0x1fff, codec);
-    at += 5 + descriptorBytes;
+  for (const { type, pid, descriptors } of map) {
+    const codec = codecOf(type, descriptors);
+    if (codec && !codecs.values().some((other) => isVideo(other) === isVideo(codec))) codecs.set(pid, codec);
   }
   return codecs;
 }

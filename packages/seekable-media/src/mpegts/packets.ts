@@ -6,23 +6,77 @@ export const SYNC_BYTE = 0x47;
 export const CLOCK_HZ = 90_000;
 export const CLOCK_PERIOD = 2 ** 33;
 
+/**
+ * The 32 bits that a packet begins with (§2.4.3.2), of which the functions below read one field each. They are a number because
+ * an object for each packet would cost more than the copy of its payload.
+ */
+export const packetHeader = (bytes: Buffer, at: number): number => bytes.readUInt32BE(at);
+
 /** The stream that a packet belongs to. */
-export const pidOf = (packet: Buffer): number => packet.readUInt16BE(1) & 0x1fff;
+export const pidOf = (header: number): number => (header >> 8) & 0x1fff;
+/** Whether a section or a PES packet starts in it. */
+export const isStart = (header: number): boolean => (header & 0x40_0000) !== 0;
+export const isScrambled = (header: number): boolean => (header & 0xc0) !== 0;
+export const hasPayload = (header: number): boolean => (header & 0x10) !== 0;
+/** Counts the packets of a stream that have a payload. */
+export const continuityCounter = (header: number): number => header & 0x0f;
+/** Where the payload of a packet at an offset begins: after an adaptation field, which may extend beyond the packet. */
+export const payloadOffset = (bytes: Buffer, at: number, header: number): number =>
+  at + 4 + (header & 0x20 ? 1 + bytes.readUInt8(at + 4) : 0);
 
 /** The payload of a packet in which a section or a PES packet starts; else undefined. */
-export function payloadStart(packet: Buffer): Buffer | undefined {
-  const control = packet.readUInt8(3);
-  const isStart = (packet.readUInt8(1) & 0x40) !== 0 && (control & 0x10) !== 0;
-  return isStart ? packet.subarray(4 + (control & 0x20 ? 1 + packet.readUInt8(4) : 0)) : undefined;
+export function startedPayload(bytes: Buffer, at: number): Buffer | undefined {
+  const header = packetHeader(bytes, at);
+  if (!isStart(header) || !hasPayload(header)) return undefined;
+  return bytes.subarray(payloadOffset(bytes, at, header), at + PACKET_BYTES);
 }
 
-export const SECTION_HEADER_BYTES = 8;
+const SECTION_HEADER_BYTES = 8;
+/** Bytes of a program map before its first stream (§2.4.4.8). */
+const MAP_HEADER_BYTES = 12;
+const CRC_BYTES = 4;
 
-/** The first programme of a program association (§2.4.4.3); number 0 is the network information. */
-export function readMapPid(section: Buffer): number | undefined {
-  for (let at = SECTION_HEADER_BYTES; at + 4 <= section.length; at += 4)
-    if (section.readUInt16BE(at) !== 0) return section.readUInt16BE(at + 2) & 0x1fff;
+/** A table (§2.4.4) that starts in a packet. */
+interface Section {
+  /** Without pointer field and checksum, as far as the packet contains it. */
+  readonly bytes: Buffer;
+  /** False: it continues in another packet. */
+  readonly isWhole: boolean;
+}
+
+export function readSection(payload: Buffer): Section {
+  const section = payload.subarray(1 + (payload[0] ?? 0));
+  if (section.length < SECTION_HEADER_BYTES) return { bytes: section, isWhole: false };
+  const end = 3 + (section.readUInt16BE(1) & 0xfff);
+  return { bytes: section.subarray(0, Math.max(0, end - CRC_BYTES)), isWhole: end <= section.length };
+}
+
+/** The packet id of the map of the first programme in a program association (§2.4.4.3); number 0 is the network information. */
+export function readMapPid({ bytes }: Section): number | undefined {
+  for (let at = SECTION_HEADER_BYTES; at + 4 <= bytes.length; at += 4)
+    if (bytes.readUInt16BE(at) !== 0) return bytes.readUInt16BE(at + 2) & 0x1fff;
   return undefined;
+}
+
+/** A stream of a programme. */
+interface MappedStream {
+  /** `stream_type` (§2.4.4.9). */
+  readonly type: number;
+  readonly pid: number;
+  readonly descriptors: Buffer;
+}
+
+/** The streams of a program map (§2.4.4.8); undefined where it is too short to be one. */
+export function readProgramMap({ bytes }: Section): readonly MappedStream[] | undefined {
+  if (bytes.length < MAP_HEADER_BYTES) return undefined;
+  const streams: MappedStream[] = [];
+  for (let at = MAP_HEADER_BYTES + (bytes.readUInt16BE(10) & 0xfff); at + 5 <= bytes.length; ) {
+    const end = at + 5 + (bytes.readUInt16BE(at + 3) & 0xfff);
+    const pid = bytes.readUInt16BE(at + 1) & 0x1fff;
+    streams.push({ type: bytes.readUInt8(at), pid, descriptors: bytes.subarray(at + 5, end) });
+    at = end;
+  }
+  return streams;
 }
 
 /** The start of a PES packet. */

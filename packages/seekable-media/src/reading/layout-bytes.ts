@@ -1,4 +1,4 @@
-import { checkedPage, oggHeaderBytes } from '../ogg/index.ts';
+import { checkedPage, oggHeaderBytes } from '../ogg.ts';
 import type { Parsing } from '../tasks/index.ts';
 import { type Extent, type Layout, placesSpan, type SourceIndex } from '../virtual-mp4/index.ts';
 import { type ByteReader, passOn } from './byte-reader.ts';

@@ -1,4 +1,4 @@
-import { fileType } from '../codecs/index.ts';
+import { fileType } from '../codecs.ts';
 import { UnsupportedMp4 } from '../isobmff/index.ts';
 import { layOutClipSources, packFragments, parseFileTracks, selectFragments } from '../mp4-clip/index.ts';
 import type { Parsing } from '../tasks/index.ts';

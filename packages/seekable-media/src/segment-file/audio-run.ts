@@ -1,6 +1,7 @@
 import { type AudioSample, FRAME_HEADER_BYTES, readSample } from '../elementary/index.ts';
 import { type PlaceSample, UnsupportedMp4 } from '../isobmff/index.ts';
-import { CLOCK_HZ, type EsStream, ticksBetween } from '../mpegts/index.ts';
+import type { EsStream } from '../mpegts/demux.ts';
+import { CLOCK_HZ, ticksBetween } from '../mpegts/packets.ts';
 import { type Mutable, TooManyPieces } from './segment-format.ts';
 
 /** Frames of one segment. */

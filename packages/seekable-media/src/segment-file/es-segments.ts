@@ -1,6 +1,7 @@
 import { h264, hevc, MIN_FRAME_BYTES, type VideoCodec } from '../elementary/index.ts';
 import { UnsupportedMp4 } from '../isobmff/index.ts';
-import { CLOCK_HZ, type EsCodec, type EsStream, ticksBetween } from '../mpegts/index.ts';
+import type { EsCodec, EsStream } from '../mpegts/demux.ts';
+import { CLOCK_HZ, ticksBetween } from '../mpegts/packets.ts';
 import { firstFrame, readFrames } from './audio-run.ts';
 import {
   type Encoding,

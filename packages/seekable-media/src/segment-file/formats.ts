@@ -1,6 +1,6 @@
 import { FRAME_HEADER_BYTES, packedCodec } from '../elementary/index.ts';
-import { isId3Tag } from '../id3/index.ts';
-import { PACKET_BYTES, SYNC_BYTE } from '../mpegts/index.ts';
+import { PACKET_BYTES, SYNC_BYTE } from '../mpegts/packets.ts';
+import { isId3Tag } from '../tags/id3.ts';
 import { mp4Segments } from './mp4-segments.ts';
 import { packedSegments } from './packed-segments.ts';
 import type { SegmentFormat } from './segment-format.ts';

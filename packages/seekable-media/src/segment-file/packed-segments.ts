@@ -1,8 +1,9 @@
 import { FRAME_HEADER_BYTES, packedCodec } from '../elementary/index.ts';
-import { readMpegAudio } from '../frames/index.ts';
-import { id3TagBytes } from '../id3/index.ts';
 import { UnsupportedMp4 } from '../isobmff/index.ts';
-import { CLOCK_HZ, CLOCK_PERIOD, type EsStream } from '../mpegts/index.ts';
+import type { EsStream } from '../mpegts/demux.ts';
+import { CLOCK_HZ, CLOCK_PERIOD } from '../mpegts/packets.ts';
+import { readMpegAudio } from '../segment-checks/audio-frames.ts';
+import { id3TagBytes } from '../tags/id3.ts';
 import { boundStreams, inspectStreams, readStreams } from './es-segments.ts';
 import type { SegmentFormat } from './segment-format.ts';
 

@@ -1,4 +1,5 @@
-import { CLOCK_HZ, CLOCK_PERIOD, demux, PACKET_BYTES } from '../mpegts/index.ts';
+import { demux } from '../mpegts/demux.ts';
+import { CLOCK_HZ, CLOCK_PERIOD, PACKET_BYTES } from '../mpegts/packets.ts';
 import { boundStreams, inspectStreams, readStreams, tablesOf } from './es-segments.ts';
 import type { SegmentFormat } from './segment-format.ts';
 

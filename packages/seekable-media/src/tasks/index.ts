@@ -9,6 +9,7 @@ import {
 } from '../isobmff/index.ts';
 import { type ClipOptions, type ClipSource, layOutClipSources } from '../mp4-clip/index.ts';
 import { type HlsStream, layOutHls } from '../mp4-hls/index.ts';
+import type { ClipTimes, Span } from '../parts/skipping.ts';
 import {
   createWebmTable,
   type MoreBytes,
@@ -21,8 +22,7 @@ import {
   type SegmentHead,
   segmentFormat,
 } from '../segment-file/index.ts';
-import type { ClipTimes, Span } from '../skipping/index.ts';
-import { TextTooLarge } from '../timed-text/index.ts';
+import { TextTooLarge } from '../text/text-track.ts';
 import {
   arrangeMuxedPlace,
   createLayout,

@@ -11,7 +11,7 @@ import {
   u32,
   writeMovie,
 } from '../isobmff/index.ts';
-import { type TextTrack, textTables } from '../timed-text/index.ts';
+import { type TextTrack, textTables } from '../text/text-track.ts';
 import { type Layout, LayoutBuilder } from './layout.ts';
 import {
   type FileHeaders,

@@ -1,5 +1,5 @@
 import { BOX_HEADER_BYTES, boxHeader, extendMovie, findLeadingMovie, UnsupportedMp4 } from '../isobmff/index.ts';
-import { chunkOffsets, type TextTrack, textTables } from '../timed-text/index.ts';
+import { chunkOffsets, type TextTrack, textTables } from '../text/text-track.ts';
 import { type LayoutExtras, textTracks } from './layout-source.ts';
 
 /** Without samples, a `moov` has a few KB. */

@@ -1,4 +1,3 @@
-import { type Chapter, chaptersWithin } from '../chapters/index.ts';
 import {
   countDeclaredSamples,
   countRunSamples,
@@ -8,9 +7,10 @@ import {
   type MovieFragment,
   UnsupportedMp4,
 } from '../isobmff/index.ts';
+import { type Chapter, chaptersWithin } from '../parts/chapters.ts';
+import type { Span } from '../parts/skipping.ts';
 import { audioTable, kindsOf, type SegmentTable, unpackTable } from '../segment-file/index.ts';
-import type { Span } from '../skipping/index.ts';
-import { chapterTrack, clipText, type TextTrack, type TimedText, timedText } from '../timed-text/index.ts';
+import { chapterTrack, clipText, type TextTrack, type TimedText, timedText } from '../text/text-track.ts';
 import type { SoundName } from './name-sound.ts';
 
 /** Index of a source, from 0: of a pair, 0 has the video, 1 the audio; those of further languages follow. */

@@ -1,5 +1,5 @@
 import { box, fullBox, type OutputTrack, u32 } from '../isobmff/index.ts';
-import { packLanguage } from '../timed-text/index.ts';
+import { packLanguage } from '../text/text-track.ts';
 
 /** What a track of audio is called in a file. */
 export interface SoundName {

@@ -12,7 +12,7 @@ import {
   u64,
   writeFragmentedMovie,
 } from '../isobmff/index.ts';
-import { type TextChunk, type TextTrack, textTables } from '../timed-text/index.ts';
+import { type TextChunk, type TextTrack, textTables } from '../text/text-track.ts';
 import { type Layout, LayoutBuilder } from './layout.ts';
 import { type LayoutExtras, type LayoutSource, listKinds, textTracks } from './layout-source.ts';
 import { nameSounds } from './name-sound.ts';

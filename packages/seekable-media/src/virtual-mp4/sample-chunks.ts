@@ -1,5 +1,5 @@
 import { fullBox, integers, LARGE_BOX_HEADER_BYTES, type SampleTable, u32, u64 } from '../isobmff/index.ts';
-import type { TextChunk, TextTrack } from '../timed-text/index.ts';
+import type { TextChunk, TextTrack } from '../text/text-track.ts';
 import type { LayoutBuilder } from './layout.ts';
 import type { SourceIndex } from './layout-source.ts';
 

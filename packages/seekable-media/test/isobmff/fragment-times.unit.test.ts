@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { box, fullBox, u32, u64 } from '../../src/isobmff/boxes.ts';
-import { fragmentTimes, shiftFragment } from '../../src/isobmff/fragment-times.ts';
+import { shiftFragment } from '../../src/isobmff/fragment-writer.ts';
+import { fragmentTimes } from '../../src/isobmff/movie-fragment.ts';
 
 const DURATION = 0x8;
 const BASE_IS_MOOF = 0x2_0000;

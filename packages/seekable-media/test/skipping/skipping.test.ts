@@ -1,10 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { markSegments } from '../../src/chapters/mark-segments.ts';
 import type { TrackHeader } from '../../src/isobmff/index.ts';
 import { findVideoWindows } from '../../src/mp4-clip/clip-window.ts';
-import { endOrInfinity, keptParts } from '../../src/skipping/kept-parts.ts';
-import { InvalidSegments, mergeSpans, parseSegments, selectSegments } from '../../src/skipping/segments.ts';
-import { clipText } from '../../src/timed-text/text-track.ts';
+import { markSegments } from '../../src/parts/chapters.ts';
+import {
+  endOrInfinity,
+  InvalidSegments,
+  keptParts,
+  mergeSpans,
+  parseSegments,
+  selectSegments,
+} from '../../src/parts/skipping.ts';
+import { clipText } from '../../src/text/text-track.ts';
 
 const span = (startSeconds: number, endSeconds: number) => ({ startSeconds, endSeconds });
 const spans = (...pairs: readonly (readonly [number, number])[]) => pairs.map(([from, to]) => span(from, to));

@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Cue, InvalidSubtitles, MAX_CUES, MAX_SUBTITLE_BYTES } from '../../src/subtitles/cue.ts';
-import { readSubtitles, SUBTITLE_FORMATS, writeSubtitles } from '../../src/subtitles/subtitles.ts';
+import {
+  type Cue,
+  InvalidSubtitles,
+  MAX_CUES,
+  MAX_SUBTITLE_BYTES,
+  readSubtitles,
+  SUBTITLE_FORMATS,
+  writeSubtitles,
+} from '../../src/text/subtitles.ts';
 
 const read = (text: string) => readSubtitles(Buffer.from(text));
 const xml = (encoding: string, text: string) =>

@@ -8,7 +8,7 @@ import {
   writeFragmentedMovie,
   writeMovie,
 } from '../../src/isobmff/index.ts';
-import { timedText } from '../../src/timed-text/index.ts';
+import { timedText } from '../../src/text/text-track.ts';
 import { extendHeader } from '../../src/virtual-mp4/index.ts';
 
 const text = {

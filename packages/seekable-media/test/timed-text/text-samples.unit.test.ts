@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { packLanguage } from '../../src/timed-text/language.ts';
-import { MAX_TEXT_SAMPLES, TextTooLarge, textSamples } from '../../src/timed-text/text-samples.ts';
+import { MAX_TEXT_SAMPLES, packLanguage, TextTooLarge, textSamples } from '../../src/text/text-track.ts';
 
 const cue = (startMs: number, endMs: number, text: string) => ({ startMs, endMs, text });
 const textOf = ({ bytes }: { readonly bytes: Buffer }) => {

@@ -1,6 +1,6 @@
 import { createDecipheriv } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SegmentKind } from '@reelay/seekable-media/frames';
+import type { SegmentKind } from '@reelay/seekable-media/segment-checks/segment-check';
 import { isSameSection, type MediaSection, type Segment, type Timeline } from '@reelay/seekable-media/timeline';
 import { createMediaCheck, type MediaCheck } from '../completeness.ts';
 import { UpstreamError } from '../errors.ts';

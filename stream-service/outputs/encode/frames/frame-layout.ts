@@ -1,5 +1,5 @@
 import type { FileType } from '@reelay/seekable-media/codecs';
-import { isWhole, keptParts, type Span } from '@reelay/seekable-media/skipping';
+import { isWhole, keptParts, type Span } from '@reelay/seekable-media/parts/skipping';
 import { digestOf } from '@reelay/seekable-media/values';
 import type { FileSource } from '@reelay/source';
 import { type Name, nameOf } from '@reelay/source/names';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { probeSegmentStart } from '../../../../packages/seekable-media/src/segment-probe/segment-probe.ts';
+import { probeSegmentStart } from '../../../../packages/seekable-media/src/mpegts/segment-probe.ts';
 import { ensureMedia } from '../../../origin/media.ts';
 
 const heads = { ts: Buffer.alloc(0), fmp4: Buffer.alloc(0) };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { indexMovie, parseBoxes, UnsupportedMp4 } from '../../../../packages/seekable-media/src/isobmff/boxes.ts';
-import { measureFragment } from '../../../../packages/seekable-media/src/isobmff/fragment-samples.ts';
+import { measureFragment } from '../../../../packages/seekable-media/src/isobmff/movie-fragment.ts';
 import { parseSampleTable } from '../../../../packages/seekable-media/src/isobmff/sample-table.ts';
 import { parseTrackHeader, type TrackHeader } from '../../../../packages/seekable-media/src/isobmff/track-header.ts';
 import type { SizedFile } from '../../../../stream-service/source/open-source.ts';

@@ -13,9 +13,8 @@ import {
 import {
   NON_SYNC_SAMPLE_FLAGS,
   SYNC_SAMPLE_FLAGS,
-  TFHD,
-  TRUN,
-} from '../../../../packages/seekable-media/src/isobmff/fragment-fields.ts';
+} from '../../../../packages/seekable-media/src/isobmff/fragment-writer.ts';
+import { TFHD, TRUN } from '../../../../packages/seekable-media/src/isobmff/movie-fragment.ts';
 import { writeFragmentedMovie, writeMovie } from '../../../../packages/seekable-media/src/isobmff/movie-header.ts';
 import { parseTrackHeader, type TrackHeader } from '../../../../packages/seekable-media/src/isobmff/track-header.ts';
 

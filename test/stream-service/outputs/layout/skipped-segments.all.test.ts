@@ -6,7 +6,7 @@ import { UpstreamError } from '../../../../core/errors/index.ts';
 import { silentLog } from '../../../../core/log/index.ts';
 import { archiveKey } from '../../../../core/state/keys.ts';
 import type { Resource } from '../../../../core/state/resource.ts';
-import { MAX_BLOCK_BYTES } from '../../../../packages/seekable-media/src/zip/stored-blocks.ts';
+import { MAX_BLOCK_BYTES } from '../../../../packages/seekable-media/src/zip.ts';
 import { createSkipSegments, type SkipSegmentsOptions } from '../../../../stream-service/sponsorblock.ts';
 import { probe } from '../../../support/media-tools.ts';
 import { sendRequest } from '../../../support/request.ts';

@@ -1,6 +1,6 @@
 """Reduces the subtitles of an item: some sites list a hundred translations of each caption, in eight formats."""
 
-READ_FORMATS = ('vtt', 'srt', 'ttml', 'dfxp', 'xml', 'json3', 'srv3', 'srv2', 'srv1')  # as packages/seekable-media/src/subtitles
+READ_FORMATS = ('vtt', 'srt', 'ttml', 'dfxp', 'xml', 'json3', 'srv3', 'srv2', 'srv1')  # as packages/seekable-media/src/text/subtitles.ts
 MAX_LANGUAGES = 200
 MAX_URL_CHARS = 8_192
 

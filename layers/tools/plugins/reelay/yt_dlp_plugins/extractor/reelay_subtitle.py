@@ -4,7 +4,7 @@ import base64
 from yt_dlp.extractor.common import InfoExtractor
 from yt_dlp.utils import ExtractorError
 
-MAX_BYTES = 5_000_000  # as packages/seekable-media/src/subtitles
+MAX_BYTES = 5_000_000  # as packages/seekable-media/src/text/subtitles.ts
 
 
 class ReelaySubtitleIE(InfoExtractor):

@@ -1,1 +1,0 @@
-export { sniff } from './sniff.ts';

@@ -1,1 +1,0 @@
-export { wavHeader } from './wav-header.ts';
