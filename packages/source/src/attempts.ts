@@ -1,17 +1,20 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { appendChunk, DIRECT, discardResponse } from '@reelay/guarded-fetch';
-import { classifyResponse, type RequestedRange } from './classify-response.ts';
+import { getRetryDelay } from '@reelay/concurrency';
+import { appendChunk, DIRECT, discardResponse, type GuardedResponse } from '@reelay/guarded-fetch';
 import { UpstreamError } from './errors.ts';
-import { initialRetryState, type NextStep, planNextAttempt, type RetryState } from './plan-attempt.ts';
+import type { SourceLimits } from './limits.ts';
 import { untilAvailable } from './track.ts';
 import {
-  acceptBody,
+  classifyResponse,
   type Location,
   planRange,
   planRecovery,
+  type RangePlan,
+  type Recovery,
+  type RequestedRange,
+  type ResponseOutcome,
   sendRequest,
-  type UpstreamBody,
   type UpstreamRequestDependencies,
   type UpstreamTarget,
 } from './upstream-request.ts';
@@ -169,4 +172,106 @@ async function readStart(body: Readable, bytes: number): Promise<Buffer> {
     if (length >= bytes) break;
   }
   return Buffer.concat(chunks).subarray(0, bytes);
+}
+
+/** A response body: the first `skip` bytes precede the requested range; then `length` follow, or all until the end. */
+export interface UpstreamBody {
+  /** URL after redirects. */
+  readonly url: string;
+  /** The source answered a range request with the whole entity. */
+  readonly isFullResponse: boolean;
+  readonly headers: GuardedResponse['headers'];
+  readonly body: Readable;
+  readonly skip: number;
+  readonly length: number | undefined;
+  /** False: the body ends when the connection closes, so that truncation goes unnoticed (RFC 9112 §6.3). */
+  readonly isSelfDelimited: boolean;
+}
+
+/** Adds what a response tells of its entity to the target, and what it tells of ranges to their sizes. */
+function acceptBody(
+  target: UpstreamTarget,
+  { range, chunks }: RangePlan,
+  { url, status, headers, body }: GuardedResponse,
+  { skip, length, entity }: Extract<ResponseOutcome, { kind: 'bytes' }>,
+): UpstreamBody {
+  target.entity = entity;
+  const isRange = range.last !== undefined;
+  if (skip === 0 && length !== undefined && isRange) chunks?.addGranted(length);
+  const isSelfDelimited =
+    status === 206 ||
+    headers['content-length'] !== undefined ||
+    /\bchunked\b/i.test(headers['transfer-encoding'] ?? '');
+  return { url, isFullResponse: status === 200 && isRange, headers, body, skip, length, isSelfDelimited };
+}
+
+// Stryker restore all
+/** What the attempts of a read so far mean for the next one. */
+export interface RetryState {
+  /** Consecutive failures, without progress in between. */
+  readonly failures: number;
+  /** Unexplained 403 responses of the present URL. */
+  readonly refusals: number;
+  /** The source refused the same request without a Range header. */
+  readonly isRangeRequired: boolean;
+}
+
+export const initialRetryState: RetryState = { failures: 0, refusals: 0, isRangeRequired: false };
+
+export type FailedOutcome = Exclude<ResponseOutcome, { kind: 'bytes' | 'doubtful' }>;
+
+export interface AttemptContext {
+  readonly limits: RetryLimits;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** Another range that may be served. */
+  readonly recovery?: Recovery | undefined;
+  /** The 403 has a known cause: the request did not merely come too early. */
+  readonly isExplained?: boolean;
+}
+
+export type RetryLimits = Pick<
+  SourceLimits,
+  'maxAttempts' | 'initialBackoffMs' | 'maxBackoffMs' | 'maxRetryAfterMs' | 'maxRefusals'
+>;
+
+export type NextStep =
+  /** `reason`: the failure, where it counts as one. */
+  | { readonly kind: 'wait'; readonly delayMs: number; readonly reason?: string; readonly state: RetryState }
+  | { readonly kind: 'renew'; readonly isGone: boolean; readonly state: RetryState }
+  | { readonly kind: 'fail'; readonly error: Exclude<FailedOutcome, { kind: 'expired' }>['error'] };
+
+/** Decides what follows an attempt that failed, by the table of `Attempts`. */
+export function planNextAttempt(
+  state: RetryState,
+  outcome: FailedOutcome,
+  { limits, now, recovery, isExplained }: AttemptContext,
+): NextStep {
+  if (outcome.kind === 'retry') {
+    const failures = state.failures + 1;
+    if (failures >= limits.maxAttempts) return { kind: 'fail', error: outcome.error };
+    const retryAfterMs = Math.min(parseRetryAfter(outcome.retryAfter, now), limits.maxRetryAfterMs);
+    const delayMs = Math.max(backoffMs(failures, limits), retryAfterMs);
+    return { kind: 'wait', delayMs, reason: outcome.error.message, state: { ...state, failures } };
+  }
+  if (recovery)
+    return { kind: 'wait', delayMs: 0, state: recovery === 'with-range' ? { ...state, isRangeRequired: true } : state };
+  if (outcome.kind !== 'expired') return { kind: 'fail', error: outcome.error };
+  const base = { ...state, isRangeRequired: false };
+  if (outcome.isForbidden && state.refusals < limits.maxRefusals && !isExplained) {
+    const refusals = state.refusals + 1;
+    return { kind: 'wait', delayMs: backoffMs(refusals, limits), state: { ...base, refusals } };
+  }
+  return { kind: 'renew', isGone: outcome.isGone, state: { ...base, refusals: 0 } };
+}
+
+const backoffMs = (count: number, { initialBackoffMs, maxBackoffMs }: RetryLimits): number =>
+  getRetryDelay(count, { initialDelayMs: initialBackoffMs, maxDelayMs: maxBackoffMs });
+
+/** Milliseconds of a Retry-After header: seconds, or a date (RFC 9110 §10.2.3). */
+function parseRetryAfter(retryAfter: string | undefined, now: number): number {
+  if (!retryAfter) return 0;
+  if (/^\d{1,9}$/.test(retryAfter.trim())) return Number(retryAfter) * 1000;
+  const date = Date.parse(retryAfter);
+  return Number.isNaN(date) ? 0 : Math.max(date - now, 0);
 }

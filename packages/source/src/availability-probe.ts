@@ -2,16 +2,16 @@ import { createCache } from '@reelay/concurrency';
 import { discardResponse } from '@reelay/guarded-fetch';
 import { offsetAfterFirstMinute } from '@reelay/seekable-media/timeline';
 import { Attempts } from './attempts.ts';
-import { RangeRefused } from './classify-response.ts';
 import { EgressRefused, UpstreamError, UrlExpired, withoutFrames } from './errors.ts';
+import { probeLimits } from './limits.ts';
 import { type Name, nameOf } from './names.ts';
-import { probeLimits } from './plan-attempt.ts';
-import type { ReadAheadBudget } from './read-ahead-limits.ts';
-import { firstBytes } from './read-ahead-stream.ts';
+import type { ReadAheadBudget } from './read-ahead.ts';
+import { firstBytes } from './read-ahead.ts';
 import type { SourceTrack } from './track.ts';
 import {
   fixedTarget,
   type Location,
+  RangeRefused,
   type UpstreamRequestDependencies,
   type UpstreamTarget,
 } from './upstream-request.ts';

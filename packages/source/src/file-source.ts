@@ -1,15 +1,13 @@
 import type { PredictedRange } from '@reelay/seekable-media/http';
 import type { AttemptOptions } from './attempts.ts';
 import { probeOffset } from './availability-probe.ts';
-import { RangeRefused, unknownEntity } from './classify-response.ts';
 import { createMediaCheck } from './completeness.ts';
 import { UpstreamError } from './errors.ts';
 import { RangeFetch } from './range-fetch.ts';
-import { AdaptiveParallelism } from './read-ahead-limits.ts';
-import { type FetchScheduler, ReadAheadStream } from './read-ahead-stream.ts';
+import { AdaptiveParallelism, type FetchScheduler, ReadAheadStream } from './read-ahead.ts';
 import type { FileSource, OpenRequest } from './source.ts';
 import { TrackLocator } from './track-locator.ts';
-import { ChunkSizer, type UpstreamTarget } from './upstream-request.ts';
+import { ChunkSizer, RangeRefused, type UpstreamTarget, unknownEntity } from './upstream-request.ts';
 
 /** Bytes buffered while the opening fetch waits for its reader, in addition to the socket's own buffer. */
 const OPENING_BUFFER_BYTES = 64 * 1024;

@@ -1,10 +1,10 @@
 export { type ByteStore, createByteStore, type StoredBytes } from './byte-store.ts';
 export { openFile } from './file-source.ts';
 export type { SourceLimits } from './limits.ts';
+export { singleAttemptLimits } from './limits.ts';
 export { fromDash, fromHls, type ListFile, type ListFileOptions } from './list-files.ts';
 export { fileStreams, memorySource, openSmallFile, readWhole } from './memory.ts';
-export { singleAttemptLimits } from './plan-attempt.ts';
-export { firstBytes, hasBytes } from './read-ahead-stream.ts';
+export { firstBytes, hasBytes } from './read-ahead.ts';
 export { createRequests } from './requests.ts';
 export type { TableRequest } from './segmented/listed-files.ts';
 export { DASH, HLS, type ListKind, type ListRequest, openList, WEBM } from './segmented/load-timeline.ts';

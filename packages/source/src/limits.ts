@@ -46,3 +46,25 @@ export const defaultLimits = {
   /** Milliseconds without a new segment after which a live stream fails. */
   liveStallTimeoutMs: 60_000,
 };
+
+/** The limits of a read that only inspects: it waits for nothing that is not served at once. */
+export const peekLimits = (limits: SourceLimits): SourceLimits => ({
+  ...limits,
+  maxAvailabilityWaitMs: 0,
+  maxRefusals: 0,
+});
+
+/** The limits of a read of one attempt. */
+export const singleAttemptLimits = (limits: SourceLimits): SourceLimits => ({
+  ...peekLimits(limits),
+  maxAttempts: 1,
+  maxRenewals: 0,
+});
+
+/** The limits of a probe of later bytes: sources that stop refuse them, so that a refusal is not repeated. */
+export const probeLimits = (limits: SourceLimits): SourceLimits => ({
+  ...limits,
+  maxAttempts: Math.min(limits.maxAttempts, 2),
+  maxRefusals: 0,
+  stallTimeoutMs: Math.min(limits.stallTimeoutMs, 5_000),
+});

@@ -3,12 +3,12 @@ import { buffer } from 'node:stream/consumers';
 import { appendChunk, generatedStream } from '@reelay/guarded-fetch';
 import type { VirtualFile } from '@reelay/seekable-media/reading';
 import type { AttemptOptions } from './attempts.ts';
-import type { RequestedRange } from './classify-response.ts';
 import { createMediaCheck } from './completeness.ts';
 import { UpstreamError } from './errors.ts';
 import { RangeFetch, type RangeFetchOptions } from './range-fetch.ts';
 import type { FileSource, OpenRequest, Source } from './source.ts';
 import { TrackLocator } from './track-locator.ts';
+import type { RequestedRange } from './upstream-request.ts';
 import { createRangeRequirement } from './upstream-request.ts';
 
 /** Returns what reads a file of computed bytes, as `FileSource.read` does. */

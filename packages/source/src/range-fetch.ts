@@ -1,11 +1,12 @@
 import { createHash, type Hash } from 'node:crypto';
 import { finished, type Readable } from 'node:stream';
 import { appendChunk } from '@reelay/guarded-fetch';
+import type { UpstreamBody } from './attempts.ts';
 import { type AttemptOptions, Attempts } from './attempts.ts';
-import { entityChanged, hasValidator, type RequestedRange } from './classify-response.ts';
 import type { CompletenessCheck, MediaCheck } from './completeness.ts';
 import { UpstreamError } from './errors.ts';
-import type { SeenBytes, UpstreamBody, UpstreamTarget } from './upstream-request.ts';
+import type { SeenBytes, UpstreamTarget } from './upstream-request.ts';
+import { entityChanged, hasValidator, type RequestedRange } from './upstream-request.ts';
 
 /** Receives the bytes of a RangeFetch. When `data` returns false, no more follow until `RangeFetch.resume`. */
 export interface RangeSink {

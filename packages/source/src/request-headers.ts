@@ -85,3 +85,21 @@ export function parseUnsatisfiedRange(header: string | undefined): number | unde
   const [total] = groupsOf(UNSATISFIED, header?.trim());
   return total === undefined ? undefined : Number(total);
 }
+
+/** Headers of a track that the reader of ranges sets itself. */
+const OWN_HEADERS = /^(if-)?range$|^accept-encoding$/i;
+
+/**
+ * The headers of a request, by the URL of each redirect hop. The headers of the track are also sent to segments on other
+ * hosts than the playlist, as players do: the source itself named them.
+ */
+export function planHeaders(
+  url: string,
+  { headers, cookies }: Omit<RequestIdentity, 'url'>,
+  { first, last }: { readonly first: number; readonly last: number | undefined },
+): (hop: URL) => Record<string, string> {
+  const trackHeaders = Object.fromEntries(Object.entries(headers).filter(([name]) => !OWN_HEADERS.test(name)));
+  const headersFor = requestHeaders({ url, headers: trackHeaders, cookies });
+  const range: Record<string, string> = last === undefined ? {} : { range: formatRange({ first, last }) };
+  return (hop) => ({ ...headersFor(hop), 'accept-encoding': 'identity', ...range });
+}

@@ -1,10 +1,13 @@
+import { randomUUID } from 'node:crypto';
+import { createCache } from '@reelay/concurrency';
 import { AvailabilityProbes } from './availability-probe.ts';
-import { defaultLimits, type SourceLimits } from './limits.ts';
-import { createOwnValidators } from './own-validators.ts';
-import { peekLimits } from './plan-attempt.ts';
-import { createEventLoopLoad, createReadAheadBudgets } from './read-ahead-limits.ts';
-import type { OpenOptions, OpenRequest } from './source.ts';
+import { defaultLimits, peekLimits, type SourceLimits } from './limits.ts';
+import { fetchBuffer } from './memory.ts';
+import { type Name, nameOf } from './names.ts';
+import { createEventLoopLoad, createReadAheadBudgets } from './read-ahead.ts';
+import type { OpenOptions, OpenRequest, OwnValidators } from './source.ts';
 import type { SourceTrack } from './track.ts';
+import type { UpstreamTarget } from './upstream-request.ts';
 
 export interface RequestsOptions
   extends Pick<OpenRequest, 'egress'>,
@@ -46,4 +49,35 @@ export function createRequests(options: RequestsOptions): (track: SourceTrack, o
     probes: isPeek ? undefined : probes,
     readAheadBudget: budgetOf(client),
   });
+}
+
+interface SeenFile {
+  readonly size: number | undefined;
+  readonly validator: string;
+  /** With the latest bytes of the stream that it was opened for. */
+  readonly seen: UpstreamTarget['seen'];
+}
+
+const SEEN = { maxEntries: 1000, maxAgeMs: 24 * 60 * 60_000 };
+const HEAD_BYTES = 4096;
+
+export function createOwnValidators(): OwnValidators {
+  const files = createCache<Name, SeenFile>(SEEN);
+  return {
+    async find({ track, signal, ...request }, target, isRangeless) {
+      const name = nameOf([{ track }], 'seen file');
+      const { size } = target.entity;
+      const read = async (first: number, bytes: number) => {
+        const last = first + bytes - 1;
+        const copy = { ...target, seen: {} };
+        return (await fetchBuffer({ ...request, target: copy }, bytes, signal, { first, last })).bytes;
+      };
+      const known = files.get(name);
+      const sample = known?.size === size ? known?.seen.sample : undefined;
+      if (known && sample && (await read(sample.first, sample.bytes.length)).equals(sample.bytes))
+        return known.validator;
+      const seen = isRangeless ? { sample: { first: 0, bytes: await read(0, HEAD_BYTES) } } : target.seen;
+      return files.set(name, { size, validator: `own ${randomUUID()}`, seen }).validator;
+    },
+  };
 }

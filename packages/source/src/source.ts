@@ -3,9 +3,9 @@ import type { PredictedRange } from '@reelay/seekable-media/http';
 import type { FragmentSource } from '@reelay/seekable-media/reading';
 import type { Parse } from '@reelay/seekable-media/tasks';
 import type { AvailabilityProbes } from './availability-probe.ts';
-import type { EventLoopLoad, ReadAheadBudget } from './read-ahead-limits.ts';
+import type { EventLoopLoad, ReadAheadBudget } from './read-ahead.ts';
 import type { SourceTrack } from './track.ts';
-import type { OwnValidators, UpstreamRequestDependencies } from './upstream-request.ts';
+import type { Location, UpstreamRequestDependencies, UpstreamTarget } from './upstream-request.ts';
 
 /** The tracks of a source that a reader uses. */
 export type TrackSelection = 'all' | 'audio';
@@ -87,4 +87,20 @@ export interface OpenRequest extends UpstreamRequestDependencies {
   /** Absent: the source is only inspected. */
   readonly probes: AvailabilityProbes | undefined;
   readonly signal: AbortSignal;
+}
+
+/**
+ * Validators of this process for files that have none at their source: one names the bytes that were seen of a file. It promises no more
+ * than that some of them were there when the file was opened again.
+ */
+export interface OwnValidators {
+  /**
+   * @param target of the file, open, of a known size
+   * @param isRangeless the source sends it whole alone
+   */
+  find(
+    request: UpstreamRequestDependencies & Pick<Location, 'track'> & { readonly signal: AbortSignal },
+    target: UpstreamTarget,
+    isRangeless: boolean,
+  ): Promise<string>;
 }

@@ -1,9 +1,9 @@
 import { createSingleFlight } from '@reelay/concurrency';
-import { unknownEntity } from './classify-response.ts';
 import { UpstreamError, UrlExpired } from './errors.ts';
 import type { SourceLimits } from './limits.ts';
 import type { SourceTrack } from './track.ts';
 import type { Location, RangePolicy, UpstreamTarget } from './upstream-request.ts';
+import { unknownEntity } from './upstream-request.ts';
 
 /** Where a track is found at present. */
 export interface ResolvedLocation<Value> extends Omit<Location, 'url'> {

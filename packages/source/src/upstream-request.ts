@@ -1,10 +1,10 @@
-import type { Readable } from 'node:stream';
 import type { GuardedFetch, GuardedResponse } from '@reelay/guarded-fetch';
-import { type Entity, type RequestedRange, type ResponseOutcome, unknownEntity } from './classify-response.ts';
-import { EgressRefused, UpstreamError, UrlExpired } from './errors.ts';
+import { COMPRESSED, EgressRefused, UnsupportedRendition, UpstreamError, UrlExpired } from './errors.ts';
 import type { SourceLimits } from './limits.ts';
-import { formatRange, requestHeaders } from './request-headers.ts';
+import { parseContentRange, parseLength, parseUnsatisfiedRange, planHeaders } from './request-headers.ts';
 import type { SourceTrack } from './track.ts';
+
+// Stryker disable all: mutation testing starts no servers, which requests need. It covers `classifyResponse` below.
 
 /** Whether a source refuses requests without a Range header. Shared by all files of one source, e.g. HLS segments. */
 export interface RangeRequirement {
@@ -186,40 +186,6 @@ export interface UpstreamRequestDependencies {
 }
 
 /**
- * Validators of this process for files that have none at their source: one names the bytes that were seen of a file. It promises no more
- * than that some of them were there when the file was opened again.
- */
-export interface OwnValidators {
-  /**
-   * @param target of the file, open, of a known size
-   * @param isRangeless the source sends it whole alone
-   */
-  find(
-    request: UpstreamRequestDependencies & Pick<Location, 'track'> & { readonly signal: AbortSignal },
-    target: UpstreamTarget,
-    isRangeless: boolean,
-  ): Promise<string>;
-}
-
-/** Headers of a track that the reader of ranges sets itself. */
-const OWN_HEADERS = /^(if-)?range$|^accept-encoding$/i;
-
-/**
- * The headers of a request, by the URL of each redirect hop. The headers of the track are also sent to segments on other
- * hosts than the playlist, as players do: the source itself named them.
- */
-export function planHeaders(
-  url: string,
-  { headers, cookies }: Pick<SourceTrack, 'headers' | 'cookies'>,
-  { first, last }: RequestedRange,
-): (hop: URL) => Record<string, string> {
-  const trackHeaders = Object.fromEntries(Object.entries(headers).filter(([name]) => !OWN_HEADERS.test(name)));
-  const headersFor = requestHeaders({ url, headers: trackHeaders, cookies });
-  const range: Record<string, string> = last === undefined ? {} : { range: formatRange({ first, last }) };
-  return (hop) => ({ ...headersFor(hop), 'accept-encoding': 'identity', ...range });
-}
-
-/**
  * Sends one request.
  * @returns the response, or the failure of a request that may be retried
  * @throws EgressRefused, UpstreamError when retrying cannot help
@@ -246,33 +212,151 @@ export async function sendRequest(
   }
 }
 
-/** A response body: the first `skip` bytes precede the requested range; then `length` follow, or all until the end. */
-export interface UpstreamBody {
-  /** URL after redirects. */
-  readonly url: string;
-  /** The source answered a range request with the whole entity. */
-  readonly isFullResponse: boolean;
-  readonly headers: GuardedResponse['headers'];
-  readonly body: Readable;
-  readonly skip: number;
-  readonly length: number | undefined;
-  /** False: the body ends when the connection closes, so that truncation goes unnoticed (RFC 9112 §6.3). */
-  readonly isSelfDelimited: boolean;
+// Stryker restore all
+
+/** What is known of the entity behind a URL. It must not change while it is being read. */
+export interface Entity {
+  /** Bytes. */
+  readonly size: number | undefined;
+  /** Strong ETag, quotes included. */
+  readonly etag: string | undefined;
+  readonly lastModified: string | undefined;
+  /** Servers of the source name it by validators of their own, which tell nothing then. @default false */
+  readonly hasReplicas?: true;
 }
 
-/** Adds what a response tells of its entity to the target, and what it tells of ranges to their sizes. */
-export function acceptBody(
-  target: UpstreamTarget,
-  { range, chunks }: RangePlan,
-  { url, status, headers, body }: GuardedResponse,
-  { skip, length, entity }: Extract<ResponseOutcome, { kind: 'bytes' }>,
-): UpstreamBody {
-  target.entity = entity;
-  const isRange = range.last !== undefined;
-  if (skip === 0 && length !== undefined && isRange) chunks?.addGranted(length);
-  const isSelfDelimited =
-    status === 206 ||
-    headers['content-length'] !== undefined ||
-    /\bchunked\b/i.test(headers['transfer-encoding'] ?? '');
-  return { url, isFullResponse: status === 200 && isRange, headers, body, skip, length, isSelfDelimited };
+export const unknownEntity: Entity = { size: undefined, etag: undefined, lastModified: undefined };
+
+/** A byte range to request: offsets, both included. Without `last`: the whole entity, with no Range header. */
+export interface RequestedRange {
+  readonly first: number;
+  readonly last: number | undefined;
+  /** Whether the reader compares bytes that are sent again with those received before. @default false */
+  readonly isCompared?: boolean;
+}
+
+/** What a response means for the request. */
+export type ResponseOutcome =
+  /** A body: skip `skip` bytes before the requested offset, then read `length` (undefined: to the end). */
+  | { readonly kind: 'bytes'; readonly skip: number; readonly length: number | undefined; readonly entity: Entity }
+  /** The URL may be invalid. `isGone`: the source does not know it; `isForbidden`: the source may serve it later. */
+  | { readonly kind: 'expired'; readonly isGone: boolean; readonly isForbidden: boolean }
+  /** The source does not send this range; it may send a smaller one. */
+  | { readonly kind: 'refused'; readonly error: UpstreamError }
+  /** A transient failure: send the request again after a delay. */
+  | {
+      readonly kind: 'retry';
+      readonly error: UpstreamError;
+      readonly isOverload?: boolean;
+      readonly retryAfter?: string | undefined;
+    }
+  /** It has the size of the one read before and another validator: it may come from another server. */
+  | { readonly kind: 'doubtful'; readonly error: UpstreamError }
+  /** A range of an entity whose size the source does not tell: it may tell that of all of it. */
+  | { readonly kind: 'unsized'; readonly error: UpstreamError }
+  /** The entity differs from the one read before. */
+  | { readonly kind: 'changed'; readonly error: UpstreamError }
+  | { readonly kind: 'unusable'; readonly error: UpstreamError | UnsupportedRendition };
+
+/** The source refuses the requested range; another range of the entity may exist. */
+export class RangeRefused extends UpstreamError {}
+
+export interface ResponseHead {
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const EXPIRED_STATUSES = new Set([401, 403, 404, 410]);
+const OVERLOAD_STATUSES = new Set([408, 425, 429]);
+
+/** Classifies a response by its head, checked against the request and against what is known of the entity. */
+export function classifyResponse(head: ResponseHead, requested: RequestedRange, known: Entity): ResponseOutcome {
+  const { status, headers } = head;
+  if (status === 206 || status === 200) {
+    const coding = headers['content-encoding']?.trim().toLowerCase();
+    // Offsets into an encoded representation are not offsets into the file (RFC 9110 §8.4, §14).
+    if (coding && coding !== 'identity') return { kind: 'unusable', error: new UnsupportedRendition(COMPRESSED) };
+    return status === 206 ? classifyPartial(headers, requested, known) : classifyFull(headers, requested, known);
+  }
+  if (EXPIRED_STATUSES.has(status))
+    return { kind: 'expired', isGone: status === 404 || status === 410, isForbidden: status === 403 };
+  if (status === 416) return refused(parseUnsatisfiedRange(headers['content-range']), known);
+  const reason = `Upstream returned ${status}`;
+  if (status >= 500 || OVERLOAD_STATUSES.has(status))
+    return { ...retry(reason), isOverload: true, retryAfter: headers['retry-after'] };
+  return status >= 400 ? refused(undefined, known) : unusable(reason);
+}
+
+/** 206 (RFC 9110 §15.3.7). */
+function classifyPartial(headers: ResponseHead['headers'], requested: RequestedRange, known: Entity): ResponseOutcome {
+  const range = parseContentRange(headers['content-range']);
+  if (!range) return retry('206 without a valid Content-Range');
+  if (range.first !== requested.first || range.last > (requested.last ?? Number.POSITIVE_INFINITY))
+    return retry('206 with a range that was not requested');
+  const length = range.last - range.first + 1;
+  const contentLength = parseLength(headers['content-length']);
+  if (contentLength !== undefined && contentLength !== length) return retry('Content-Length contradicts Content-Range');
+  const entity = mergeEntity(known, entityOf(headers, range.total));
+  if (typeof entity === 'string') return { kind: entity, error: entityChanged() };
+  if (entity.size === undefined) return { kind: 'unsized', error: new UpstreamError('206 without a total size') };
+  return { kind: 'bytes', skip: 0, length, entity };
+}
+
+/** 200: the whole entity, whatever was requested. */
+function classifyFull(
+  headers: ResponseHead['headers'],
+  { first, last, isCompared }: RequestedRange,
+  known: Entity,
+): ResponseOutcome {
+  const entity = mergeEntity(known, entityOf(headers, parseLength(headers['content-length'])));
+  if (typeof entity === 'string') return { kind: entity, error: entityChanged() };
+  // Skipping bytes that were sent before is only safe when they are known to be the same.
+  if (first > 0 && known !== unknownEntity && !hasValidator(known) && !isCompared)
+    return unusable('200 without a validator in response to a range request');
+  const end = Math.min(last ?? Number.POSITIVE_INFINITY, (entity.size ?? Number.POSITIVE_INFINITY) - 1);
+  if (end < first - 1) return refused(entity.size, known);
+  return { kind: 'bytes', skip: first, length: Number.isFinite(end) ? end - first + 1 : undefined, entity };
+}
+
+const retry = (reason: string) => ({ kind: 'retry', error: new UpstreamError(reason) }) as const;
+const unusable = (reason: string) => ({ kind: 'unusable', error: new UpstreamError(reason) }) as const;
+
+/** @param total bytes of the entity, as the source says with its refusal */
+const refused = (total: number | undefined, { size }: Entity): ResponseOutcome => ({
+  kind: 'refused',
+  error:
+    total !== undefined && size !== undefined && total !== size
+      ? entityChanged()
+      : new RangeRefused('Upstream refuses the range'),
+});
+
+/** The entity is not the one whose first bytes were read: joining both would corrupt the stream. */
+export const entityChanged = (): UpstreamError => new UpstreamError('Upstream entity has changed');
+
+/** Whether a change of the entity would be noticed. */
+export const hasValidator = ({ size, etag, lastModified }: Entity): boolean =>
+  (size ?? etag ?? lastModified) !== undefined;
+
+/** Combines both, unless they contradict each other. A missing value is not a contradiction. */
+function mergeEntity(known: Entity, found: Entity): Entity | 'changed' | 'doubtful' {
+  const differs = (key: keyof Entity) =>
+    known[key] !== undefined && found[key] !== undefined && known[key] !== found[key];
+  if (differs('size')) return 'changed';
+  if (known.hasReplicas) return known;
+  const contradiction = known.size !== undefined && found.size !== undefined ? 'doubtful' : 'changed';
+  if (differs('etag')) return contradiction;
+  // Replicas of one file often differ in Last-Modified: a strong ETag that agrees takes precedence.
+  const isSameEtag = known.etag !== undefined && known.etag === found.etag;
+  if (!isSameEtag && differs('lastModified')) return contradiction;
+  return {
+    size: known.size ?? found.size,
+    etag: known.etag ?? found.etag,
+    lastModified: known.lastModified ?? found.lastModified,
+  };
+}
+
+function entityOf(headers: ResponseHead['headers'], size: number | undefined): Entity {
+  const etag = headers.etag?.trim();
+  return { size, etag: etag?.startsWith('"') ? etag : undefined, lastModified: headers['last-modified']?.trim() };
 }

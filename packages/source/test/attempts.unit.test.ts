@@ -1,16 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { UpstreamError, UrlExpired } from '../src/errors.ts';
-import { defaultLimits } from '../src/limits.ts';
 import {
   type AttemptContext,
   type FailedOutcome,
   initialRetryState,
-  peekLimits,
   planNextAttempt,
-  probeLimits,
   type RetryLimits,
-  singleAttemptLimits,
-} from '../src/plan-attempt.ts';
+} from '../src/attempts.ts';
+import { UpstreamError, UrlExpired } from '../src/errors.ts';
+import { defaultLimits, peekLimits, probeLimits, singleAttemptLimits } from '../src/limits.ts';
 import type { SourceTrack } from '../src/track.ts';
 import { TrackLocator } from '../src/track-locator.ts';
 

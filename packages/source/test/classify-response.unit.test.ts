@@ -5,7 +5,7 @@ import {
   RangeRefused,
   type ResponseOutcome,
   unknownEntity,
-} from '../src/classify-response.ts';
+} from '../src/upstream-request.ts';
 
 describe('classifyResponse', () => {
   const wanted = { first: 100, last: 199 };

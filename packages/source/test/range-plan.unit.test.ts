@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ChunkSizer, planHeaders, planRange, planRecovery } from '../src/upstream-request.ts';
+import { planHeaders } from '../src/request-headers.ts';
+import { ChunkSizer, planRange, planRecovery } from '../src/upstream-request.ts';
 
 const MiB = 1024 * 1024;
 const sizer = () => new ChunkSizer({ defaultChunkBytes: 1000, minChunkBytes: 100 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AdaptiveParallelism, createReadAheadBudgets } from '../src/read-ahead-limits.ts';
+import { AdaptiveParallelism, createReadAheadBudgets } from '../src/read-ahead.ts';
 
 describe('AdaptiveParallelism', () => {
   /** A source with limits per connection and in total, in bytes per millisecond. */

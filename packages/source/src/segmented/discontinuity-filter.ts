@@ -11,7 +11,7 @@ import {
   shiftFragment,
 } from '@reelay/seekable-media/isobmff';
 import { UpstreamError } from '../errors.ts';
-import type { Filter } from '../read-ahead-stream.ts';
+import type { Filter } from '../read-ahead.ts';
 import type { TrackSelection } from '../source.ts';
 
 /**
@@ -138,23 +138,16 @@ type BoxReaders = Readonly<Record<string, (box: Buffer) => Buffer>>;
 
 /** Replaces boxes of the given types by what their readers return; all other bytes pass as they arrive. */
 function createBoxFilter(readers: BoxReaders): Filter {
-  let held: Buffer[] = [];
-  let heldBytes = 0;
-  /** Bytes that the next step needs: until then they are held without being looked at again. */
-  let neededBytes = 0;
   /** Bytes to pass before the next box. */
   let left = 0;
-
-  /** Processes the start of `rest`. Returns the bytes consumed and the output; undefined when more bytes are needed. */
-  const step = (rest: Buffer): readonly [count: number, out: Buffer] | undefined => {
+  const step: FilterStep = (rest) => {
     if (left > 0) {
       const out = rest.subarray(0, left);
       left -= out.length;
-      return [out.length, out];
+      return { count: out.length, out };
     }
     const [box] = parseBoxes(rest);
-    neededBytes = rest.length + 1;
-    if (!box && rest.length < 16) return undefined;
+    if (!box && rest.length < 16) return rest.length + 1;
     const reader = box && readers[box.type];
     if (!box || !reader) {
       // Not a box: the rest is not MP4.
@@ -162,25 +155,42 @@ function createBoxFilter(readers: BoxReaders): Filter {
       return step(rest);
     }
     if (box.end > MAX_BOX_BYTES) throw new UpstreamError(`Box ${box.type} of ${box.end} bytes exceeds the size limit`);
-    neededBytes = box.end;
-    return box.end > rest.length ? undefined : [box.end, reader(rest.subarray(0, box.end))];
+    return box.end > rest.length ? box.end : { count: box.end, out: reader(rest.subarray(0, box.end)) };
   };
+  return createStepFilter(step);
+}
 
+/**
+ * Processes the first part of some bytes.
+ * @returns the bytes of the part, and its output; or how many bytes are needed for that
+ */
+export type FilterStep = (rest: Buffer) => { readonly count: number; readonly out: Buffer } | number;
+
+/** Processes bytes part by part. `final` returns those of a last part that is incomplete. */
+export function createStepFilter(step: FilterStep): Filter {
+  const held: Buffer[] = [];
+  let heldBytes = 0;
+  /** Until so many bytes have arrived, those that are held are not looked at again. */
+  let neededBytes = 0;
   return {
     update(chunk) {
       appendChunk(held, chunk);
       heldBytes += chunk.length;
       if (heldBytes < neededBytes) return NONE;
       let rest = held.length === 1 && held[0] ? held[0] : Buffer.concat(held, heldBytes);
+      neededBytes = 0;
       const out: Buffer[] = [];
-      for (let done = rest.length > 0 ? step(rest) : undefined; done; done = rest.length > 0 ? step(rest) : undefined) {
-        rest = rest.subarray(done[0]);
-        out.push(done[1]);
+      while (rest.length > 0 && neededBytes === 0) {
+        const done = step(rest);
+        if (typeof done === 'number') neededBytes = done;
+        else {
+          rest = rest.subarray(done.count);
+          out.push(done.out);
+        }
       }
-      held = rest.length > 0 ? [rest] : [];
+      held.splice(0, held.length, ...(rest.length > 0 ? [rest] : []));
       heldBytes = rest.length;
-      if (heldBytes === 0) neededBytes = 0;
-      return out.length === 1 ? (out[0] ?? NONE) : Buffer.concat(out);
+      return out.length === 1 && out[0] ? out[0] : Buffer.concat(out);
     },
     final: () => Buffer.concat(held, heldBytes),
   };

@@ -1,7 +1,5 @@
-import { appendChunk } from '@reelay/guarded-fetch';
 import { UnsupportedRendition, UpstreamError } from '../errors.ts';
-import type { Filter } from '../read-ahead-stream.ts';
-import type { DiscontinuityFilter } from './discontinuity-filter.ts';
+import { createStepFilter, type DiscontinuityFilter } from './discontinuity-filter.ts';
 
 /** Adobe Flash Video File Format Specification 10.1, annex E: sizes of the headers of a file and of a tag, in bytes. */
 const FILE_HEADER_BYTES = 9;
@@ -78,58 +76,41 @@ export function createFlvParts(): DiscontinuityFilter {
     selection: 'all',
     init: () => ({ update: (chunk) => chunk, final: () => NONE }),
     segment() {
-      const held: Buffer[] = [];
-      let heldBytes = 0;
       let isInHeader = true;
       let shift: number | undefined;
 
-      /** The next part of the file that is there as a whole; undefined when more bytes are needed. */
-      const step = (rest: Buffer): readonly [count: number, out: Buffer] | undefined => {
+      const tags = createStepFilter((rest) => {
         if (isInHeader) {
-          if (rest.length < FILE_HEADER_BYTES) return undefined;
+          if (rest.length < FILE_HEADER_BYTES) return FILE_HEADER_BYTES;
           if (rest.toString('latin1', 0, 3) !== 'FLV') throw new UpstreamError('A part is not FLV');
           const count = rest.readUInt32BE(5) + SIZE_BYTES;
           if (count > MAX_TAG_BYTES) throw new UpstreamError('Header of FLV exceeds the size limit');
-          if (rest.length < count) return undefined;
+          if (rest.length < count) return count;
           isInHeader = false;
           const header = isFirst ? Buffer.from(rest.subarray(0, count)) : NONE;
           for (const [type, flag] of isFirst ? TRACK_FLAGS : []) if (rest.readUInt8(4) & flag) awaited.add(type);
           isFirst = false;
-          return [count, header];
+          return { count, out: header };
         }
-        if (rest.length < TAG_HEADER_BYTES) return undefined;
+        if (rest.length < TAG_HEADER_BYTES) return TAG_HEADER_BYTES;
         const count = TAG_HEADER_BYTES + rest.readUIntBE(1, 3) + SIZE_BYTES;
         if (count > MAX_TAG_BYTES) throw new UpstreamError('Tag of FLV exceeds the size limit');
-        if (rest.length < count) return undefined;
+        if (rest.length < count) return count;
         const tag = rest.subarray(0, count);
         if (shift === undefined && isMedia(tag)) {
           const ends = [...times.values()].map(({ last, step: more }) => last + more);
           shift = Math.max(0, ...ends) - timeOf(tag);
         }
-        return [count, readTag(tag, shift ?? 0)];
-      };
-
-      const filter: Filter = {
-        update(chunk) {
-          appendChunk(held, chunk);
-          heldBytes += chunk.length;
-          let rest = held.length === 1 && held[0] ? held[0] : Buffer.concat(held.splice(0), heldBytes);
-          const out: Buffer[] = [];
-          for (let done = step(rest); done; done = step(rest)) {
-            rest = rest.subarray(done[0]);
-            out.push(done[1]);
-          }
-          held.splice(0, held.length, rest);
-          heldBytes = rest.length;
-          return pass(Buffer.concat(out));
-        },
+        return { count, out: readTag(tag, shift ?? 0) };
+      });
+      return {
+        update: (chunk) => pass(tags.update(chunk)),
         final() {
-          if (heldBytes > 0) throw new UpstreamError('A part of FLV ends within a tag');
+          if (tags.final().length > 0) throw new UpstreamError('A part of FLV ends within a tag');
           awaited.clear();
           return pass(NONE);
         },
       };
-      return filter;
     },
   };
 }

@@ -1,16 +1,15 @@
-import { createDecipheriv } from 'node:crypto';
 import { releaseBuffer } from '@reelay/guarded-fetch';
 import { HEAD_BYTES } from '@reelay/seekable-media/segment-file';
 import type { Segment } from '@reelay/seekable-media/timeline';
 import { digestOf } from '@reelay/seekable-media/values';
 import type { AttemptOptions } from '../attempts.ts';
-import type { Entity } from '../classify-response.ts';
 import { createMediaCheck, type MediaCheckOptions } from '../completeness.ts';
 import { UpstreamError } from '../errors.ts';
 import { fetchBuffer } from '../memory.ts';
 import { RangeFetch } from '../range-fetch.ts';
+import type { Entity } from '../upstream-request.ts';
 import type { ListRequest, OpenList } from './load-timeline.ts';
-import { createSegmentKeys, type Decryption, sectionTarget } from './segment-keys.ts';
+import { checksOf, createSegmentKeys, type Decryption, decipherOf, sectionTarget } from './segment-keys.ts';
 
 /** A segment is not the one that it was when its list was read. */
 export class SegmentChanged extends UpstreamError {
@@ -128,12 +127,8 @@ export function createSegmentFetch(request: ListRequest, list: OpenList): Segmen
       const first = range?.first ?? 0;
       const target = file ?? sectionTarget(list, segment, 'content');
       const checks = {
-        seconds: timeline.isRounded ? 0 : segment.seconds,
-        isNominal: timeline.isRounded === undefined,
-        cipher: decryption,
-        isSegment: true,
+        ...checksOf(list, segment, 'content', decryption),
         isLast: segment.sequence === timeline.segments.at(-1)?.sequence,
-        isPart: range !== undefined,
         ...(tracks && { tracks }),
       };
       const settled = Promise.withResolvers<void>();
@@ -237,9 +232,9 @@ function collect(fetch: RangeFetch): Promise<readonly Buffer[]> {
   });
 }
 
-/** AES-128 in CBC mode (RFC 8216 §4.3.2.4). @throws UpstreamError for invalid padding: a wrong key, or truncated bytes */
-function decrypt(parts: readonly Buffer[], { key, iv }: Decryption, isWhole: boolean): readonly Buffer[] {
-  const decipher = createDecipheriv('aes-128-cbc', key, iv).setAutoPadding(isWhole);
+/** @throws UpstreamError for invalid padding */
+function decrypt(parts: readonly Buffer[], decryption: Decryption, isWhole: boolean): readonly Buffer[] {
+  const decipher = decipherOf(decryption).setAutoPadding(isWhole);
   try {
     const decrypted = parts.map((part) => decipher.update(part));
     return isWhole ? [...decrypted, decipher.final()] : decrypted;

@@ -1,6 +1,7 @@
+import { createDecipheriv, type Decipheriv } from 'node:crypto';
 import { createCache, createSingleFlight } from '@reelay/concurrency';
 import { type MediaSection, type Segment, segmentAt } from '@reelay/seekable-media/timeline';
-import { createLengthCheck } from '../completeness.ts';
+import { createLengthCheck, type MediaCheckOptions } from '../completeness.ts';
 import { UpstreamError } from '../errors.ts';
 import { fetchBuffer } from '../memory.ts';
 import { type Name, nameOf } from '../names.ts';
@@ -35,6 +36,24 @@ export interface Decryption {
   readonly key: Buffer;
   readonly iv: Buffer;
 }
+
+/** Decrypts a section (RFC 8216 §4.3.2.4). `final` throws for invalid padding: a wrong key, or truncated bytes. */
+export const decipherOf = ({ key, iv }: Decryption): Decipheriv => createDecipheriv('aes-128-cbc', key, iv);
+
+/** What a whole section of a segment is checked for. */
+export const checksOf = (
+  { timeline }: OpenList,
+  segment: Segment,
+  side: Side,
+  cipher: Decryption | undefined,
+): MediaCheckOptions => ({
+  seconds: side === 'init' || timeline.isRounded ? 0 : segment.seconds,
+  isNominal: timeline.isRounded === undefined,
+  cipher,
+  isSegment: true,
+  isInit: side === 'init',
+  isPart: segment[side]?.range !== undefined,
+});
 
 /** The keys of a list, shared by all its readers. */
 export interface SegmentKeys {

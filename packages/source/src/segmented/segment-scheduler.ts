@@ -1,16 +1,14 @@
-import { createDecipheriv } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SegmentKind } from '@reelay/seekable-media/segment-checks/segment-check';
 import { isSameSection, type MediaSection, type Segment, type Timeline } from '@reelay/seekable-media/timeline';
 import { createMediaCheck, type MediaCheck } from '../completeness.ts';
 import { UpstreamError } from '../errors.ts';
 import { RangeFetch } from '../range-fetch.ts';
-import type { AdaptiveParallelism } from '../read-ahead-limits.ts';
-import type { FetchScheduler, Filter } from '../read-ahead-stream.ts';
+import type { AdaptiveParallelism, FetchScheduler, Filter } from '../read-ahead.ts';
 import type { UpstreamRequestDependencies } from '../upstream-request.ts';
 import type { DiscontinuityFilter } from './discontinuity-filter.ts';
 import type { OpenList } from './load-timeline.ts';
-import { type SegmentKeys, type Side, sectionTarget } from './segment-keys.ts';
+import { checksOf, decipherOf, type SegmentKeys, type Side, sectionTarget } from './segment-keys.ts';
 
 export interface SegmentSchedulerOptions extends UpstreamRequestDependencies, OpenList {
   /** Index of the first segment to fetch. */
@@ -131,7 +129,7 @@ export class SegmentScheduler implements FetchScheduler {
   }
 
   #startFetch(part: SegmentPart): RangeFetch {
-    const { locator, limits, parallelism, keys, filter, container, timeline } = this.#options;
+    const { locator, limits, parallelism, keys, filter, container } = this.#options;
     const { range } = part.section;
     const decryption = keys.known(part.section);
     const isInit = part.side === 'init';
@@ -139,13 +137,8 @@ export class SegmentScheduler implements FetchScheduler {
     const init = isInit ? undefined : this.#init;
     if (isInit) this.#init = fetched;
     const checks = {
-      seconds: isInit || timeline.isRounded ? 0 : part.segment.seconds,
-      isNominal: timeline.isRounded === undefined,
-      cipher: decryption,
-      isSegment: true,
-      isInit,
+      ...checksOf(this.#options, part.segment, part.side, decryption),
       isLast: this.isDone(),
-      isPart: range !== undefined,
       expected: () => container.kind,
       tracks: () => init?.check?.tracks,
     };
@@ -171,7 +164,7 @@ export class SegmentScheduler implements FetchScheduler {
       },
     });
     const steps: Filter[] = [];
-    if (decryption) steps.push(createDecryption(decryption));
+    if (decryption) steps.push(decipherOf(decryption));
     if (!isInit) steps.push(createHeadFilter(() => fetched.check?.foreignBytes ?? 0));
     if (filter) steps.push(isInit ? filter.init() : filter.segment(part.discontinuityAt));
     if (steps.length > 0) this.#filters.set(fetch, steps.reduce(chainFilters));
@@ -235,15 +228,6 @@ export class SegmentScheduler implements FetchScheduler {
     this.#isComplete = isComplete;
     return added.length > gaps;
   }
-}
-
-/**
- * Decrypts one segment as its bytes arrive (RFC 8216 §4.3.2.4: AES-128, CBC, PKCS7 padding).
- * `final` throws on invalid padding: a wrong key, or a truncated segment.
- */
-function createDecryption({ key, iv }: { readonly key: Buffer; readonly iv: Buffer }): Filter {
-  const decipher = createDecipheriv('aes-128-cbc', key, iv);
-  return { update: (chunk) => decipher.update(chunk), final: () => decipher.final() };
 }
 
 /** Leaves out a picture in front of the media, which FFmpeg would take for them. It is known before any of them is passed on. */

@@ -11,8 +11,7 @@ import {
 } from '@reelay/seekable-media/timeline';
 import { UnsupportedRendition, UpstreamError } from '../errors.ts';
 import { fetchBuffer } from '../memory.ts';
-import { AdaptiveParallelism } from '../read-ahead-limits.ts';
-import { firstBytes, ReadAheadStream } from '../read-ahead-stream.ts';
+import { AdaptiveParallelism, firstBytes, ReadAheadStream } from '../read-ahead.ts';
 import type { OpenRequest, SegmentedSource, TrackSelection } from '../source.ts';
 import type { SourceTrack } from '../track.ts';
 import { createDiscontinuityFilter, type DiscontinuityFilter, isWebm, KINDS } from './discontinuity-filter.ts';
