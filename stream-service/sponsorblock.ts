@@ -7,8 +7,8 @@ import {
   endOrInfinity,
   mergeSpans,
   SEGMENT_CATEGORIES,
-  type Segment,
-  type SegmentCategory,
+  type SkipCategory,
+  type SkipSegment,
   selectSegments,
 } from '@reelay/seekable-media/parts/skipping';
 import type { Selection } from '../core/api/index.ts';
@@ -34,7 +34,7 @@ interface AppliedSegments {
 /** What viewers have reported of videos, by a service that the operator names. */
 export interface SkipSegments {
   /** All segments of an item; none without a service. @throws UpstreamError when it fails */
-  list(resource: Resource): Promise<readonly Segment[]>;
+  list(resource: Resource): Promise<readonly SkipSegment[]>;
   /** @throws InvalidParameter without a service where one is needed, UpstreamError when it fails */
   apply(resource: Resource, choice: SegmentsChoice): Promise<AppliedSegments>;
 }
@@ -68,13 +68,13 @@ const WHOLE: ClipTimes = { startSeconds: 0, endSeconds: Number.POSITIVE_INFINITY
  */
 export function createSkipSegments(options: SkipSegmentsOptions): SkipSegments {
   const { sponsorblockUrl, request, state, log, timeoutMs = TIMEOUT_MS, now = Date.now } = options;
-  const known = createCache<string, readonly Segment[] | UpstreamError>({
+  const known = createCache<string, readonly SkipSegment[] | UpstreamError>({
     maxEntries: 2000,
     maxAgeMs: HOUR_MS,
     maxWeight: MAX_CACHED_SEGMENTS,
     weightOf: (value) => (value instanceof UpstreamError ? 0 : value.length),
   });
-  const flights = createSingleFlight<readonly Segment[]>();
+  const flights = createSingleFlight<readonly SkipSegment[]>();
   const permits = createSemaphore({ permits: MAX_AT_ONCE });
 
   const read = async (base: string, send: Egress['request'], videoId: string, signal: AbortSignal) => {
@@ -93,7 +93,7 @@ export function createSkipSegments(options: SkipSegmentsOptions): SkipSegments {
     }
   };
 
-  const readTwice = async (base: string, send: Egress['request'], videoId: string): Promise<readonly Segment[]> => {
+  const readTwice = async (base: string, send: Egress['request'], videoId: string): Promise<readonly SkipSegment[]> => {
     try {
       const signal = AbortSignal.timeout(timeoutMs);
       // A dropped connection is no failure of the service.
@@ -106,13 +106,13 @@ export function createSkipSegments(options: SkipSegmentsOptions): SkipSegments {
   };
 
   /** Those of all categories; none on sites that the service does not know. */
-  const find = async (resource: Resource): Promise<readonly Segment[]> => {
+  const find = async (resource: Resource): Promise<readonly SkipSegment[]> => {
     if (!sponsorblockUrl || !request) throw new InvalidParameter('SponsorBlock is not configured on this instance.');
     const videoId = youtubeIdOf(resource);
     if (videoId === undefined) return [];
     const name = `segments-${Math.floor(now() / HOUR_MS)}` as const;
     const key = `${resource.id} ${name}`;
-    const load = async (): Promise<readonly Segment[]> => {
+    const load = async (): Promise<readonly SkipSegment[]> => {
       const stored = await state.getAttachment(resource.id, name);
       if (stored) return JSON.parse(String(stored));
       const segments = await readTwice(sponsorblockUrl, request, videoId).catch((error: UpstreamError) => {
@@ -135,7 +135,7 @@ export function createSkipSegments(options: SkipSegmentsOptions): SkipSegments {
       const marks = chapter === undefined ? mark.filter((category) => !skip.includes(category)) : [];
       const found = skip.length + marks.length > 0 ? await find(resource) : [];
       const { details, durationSeconds, title } = resource;
-      const of = (categories: readonly SegmentCategory[]) =>
+      const of = (categories: readonly SkipCategory[]) =>
         found
           .filter(({ category }) => categories.includes(category))
           .map((each) => ({ ...each, endSeconds: endOrInfinity(each.endSeconds, durationSeconds) }));

@@ -1,4 +1,4 @@
-import { SEGMENT_CATEGORIES, type SegmentCategory } from '@reelay/seekable-media/parts/skipping';
+import { SEGMENT_CATEGORIES, type SkipCategory } from '@reelay/seekable-media/parts/skipping';
 import { SUBTITLE_FORMATS } from '@reelay/seekable-media/text/subtitles';
 import type { WindowTime, WindowTimes } from '@reelay/seekable-media/timeline';
 import {
@@ -185,7 +185,7 @@ export const PRESENTED_AUDIO = withDescription(
 );
 
 /** Categories, separated by commas. */
-function parseCategories(name: string, text: string): readonly SegmentCategory[] {
+function parseCategories(name: string, text: string): readonly SkipCategory[] {
   const names = text.split(',').map((each) => each.trim().toLowerCase());
   const categories = SEGMENT_CATEGORIES.filter((category) => names.includes(category));
   if (categories.length < new Set(names).size)

@@ -1,5 +1,5 @@
 import { type ChapterMark, timeChapters } from '@reelay/seekable-media/parts/chapters';
-import type { ClipTimes, SegmentCategory } from '@reelay/seekable-media/parts/skipping';
+import type { ClipTimes, SkipCategory } from '@reelay/seekable-media/parts/skipping';
 import type { SubtitleFormat } from '@reelay/seekable-media/text/subtitles';
 import type { WindowTimes } from '@reelay/seekable-media/timeline';
 import type { ConversionName, Mp3BitrateKbps } from '../conversions/index.ts';
@@ -39,9 +39,9 @@ export interface Selection {
   /** Language of the audio, `original`, or `all`. */
   readonly audio?: string;
   /** Segments to leave out. */
-  readonly skip?: readonly SegmentCategory[];
+  readonly skip?: readonly SkipCategory[];
   /** Segments to write as chapters, which are a part of the tags. */
-  readonly mark?: readonly SegmentCategory[];
+  readonly mark?: readonly SkipCategory[];
   readonly clip?: ClipTimes;
   /** A time range of a live stream's DVR window. @default the live edge */
   readonly window?: WindowSelection;

@@ -4,8 +4,8 @@ import {
   readTableDuration,
   type TableDuration,
 } from '@reelay/seekable-media/isobmff';
-import { readOggStreams } from '@reelay/seekable-media/ogg';
 import { readStreamTypes } from '@reelay/seekable-media/mpegts/segment-probe';
+import { readOggStreams } from '@reelay/seekable-media/ogg';
 import {
   duration,
   plausibleDuration,

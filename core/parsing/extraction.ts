@@ -1,4 +1,4 @@
-import { type DashFragment, type FragmentList, packFragments } from '@reelay/seekable-media/dash';
+import { type DashSegment, type DashSegmentList, packDashSegments } from '@reelay/seekable-media/dash';
 import { duration, parsePythonJson } from '@reelay/seekable-media/values';
 
 /** yt-dlp's JSON of an item, a format, an entry or a thumbnail. Untrusted: each field may have any type. */
@@ -86,7 +86,7 @@ type Read = (value: unknown) => unknown;
 
 /**
  * What the service reads of yt-dlp's JSON, within bounds: pages determine how many values it has, and how long they are.
- * Fragments of DASH formats are a `FragmentList`.
+ * Fragments of DASH formats are a `DashSegmentList`.
  */
 function reduceInfo(info: Info): Info {
   let left = MAX_VALUES;
@@ -221,7 +221,7 @@ const MAX_FRAGMENT_CHARS = 8 * 1024 * 1024;
  * millions. Undefined for a format that is not DASH, or beyond the bounds, or with a fragment without an http or https
  * URL.
  */
-function createFragmentReader(): (format: Info) => FragmentList | undefined {
+function createFragmentReader(): (format: Info) => DashSegmentList | undefined {
   const remaining = { ...MAX_FRAGMENTS };
   let remainingChars = MAX_FRAGMENT_CHARS;
   return (format) => {
@@ -241,9 +241,9 @@ function createFragmentReader(): (format: Info) => FragmentList | undefined {
   };
 }
 
-function readFragments(fragments: readonly unknown[], origin: string, maxChars: number): FragmentList | undefined {
+function readFragments(fragments: readonly unknown[], origin: string, maxChars: number): DashSegmentList | undefined {
   let chars = 0;
-  const read: DashFragment[] = [];
+  const read: DashSegment[] = [];
   for (const fragment of infoList(fragments)) {
     const reference = fragment.url ?? fragment.path;
     if (typeof reference !== 'string' || reference.length > MAX_URL_CHARS) return undefined;
@@ -252,7 +252,7 @@ function readFragments(fragments: readonly unknown[], origin: string, maxChars: 
     if (chars > maxChars || !webUrl(reference, origin)) return undefined;
     read.push({ url: reference, seconds: duration(fragment.duration) ?? 0 });
   }
-  return read.length === fragments.length ? packFragments(read) : undefined;
+  return read.length === fragments.length ? packDashSegments(read) : undefined;
 }
 
 /**

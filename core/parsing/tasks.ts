@@ -1,6 +1,6 @@
 import { PlaylistError, scanHlsPlaylist } from '@reelay/seekable-media/hls';
 import { hasEncryptedSampleEntry } from '@reelay/seekable-media/isobmff';
-import { InvalidSegments, parseSegments, type Segment } from '@reelay/seekable-media/parts/skipping';
+import { InvalidSegments, parseSegments, type SkipSegment } from '@reelay/seekable-media/parts/skipping';
 import {
   InvalidSubtitles,
   readSubtitles,
@@ -45,11 +45,12 @@ export const READ_CUES: ParsingTask<Buffer, string> = {
 };
 
 /** The segments of one video in an answer of a service. */
-export const READ_SEGMENTS: ParsingTask<{ readonly bytes: Buffer; readonly videoId: string }, readonly Segment[]> = {
-  name: 'read segments',
-  run: ({ bytes, videoId }) => parseSegments(bytes, videoId),
-  errors: [InvalidSegments],
-};
+export const READ_SEGMENTS: ParsingTask<{ readonly bytes: Buffer; readonly videoId: string }, readonly SkipSegment[]> =
+  {
+    name: 'read segments',
+    run: ({ bytes, videoId }) => parseSegments(bytes, videoId),
+    errors: [InvalidSegments],
+  };
 
 /** An answer of the worker of yt-dlp. What it costs to parse a byte is a fraction of what a byte of other tasks does. */
 export const PARSE_EXTRACTION: ParsingTask<Buffer, ExtractedInfo> = {

@@ -1,5 +1,5 @@
 import { type Cache, createCache } from '@reelay/concurrency';
-import type { FragmentList } from '@reelay/seekable-media/dash';
+import type { DashSegmentList } from '@reelay/seekable-media/dash';
 import { UpstreamError } from '../errors/index.ts';
 import { ItemTooLarge, type Link, type Resource, type State } from '../state/index.ts';
 
@@ -15,7 +15,7 @@ export const MAX_CACHED_BYTES = 32 * 1024 * 1024;
 export const memoryOf = ({ tracks }: Resource): number =>
   tracks.reduce((bytes, { fragments }) => bytes + (fragments ? fragmentBytes(fragments) : 0), RESOURCE_BYTES);
 
-const fragmentBytes = ({ urls, durations }: FragmentList): number => urls.length + durations.length * DURATION_BYTES;
+const fragmentBytes = ({ urls, durations }: DashSegmentList): number => urls.length + durations.length * DURATION_BYTES;
 
 /**
  * Links and resources of the state table behind a short-lived cache. `putResource` throws UpstreamError for a resource that is

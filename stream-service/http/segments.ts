@@ -1,4 +1,4 @@
-import type { Segment } from '@reelay/seekable-media/parts/skipping';
+import type { SkipSegment } from '@reelay/seekable-media/parts/skipping';
 import type { FastifyInstance } from 'fastify';
 import type { Schema } from '../../core/api/index.ts';
 import { mergeVary, renderJson } from '../../core/http/index.ts';
@@ -27,7 +27,7 @@ export function segmentsRoute(
   });
 }
 
-const toSegments = (segments: readonly Segment[]): Schema<'SkipSegments'> => ({
+const toSegments = (segments: readonly SkipSegment[]): Schema<'SkipSegments'> => ({
   segments: segments
     .map(({ category, startSeconds, endSeconds }) => ({ category, startSeconds, endSeconds }))
     .sort((a, b) => a.startSeconds - b.startSeconds),

@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { createCache, createSingleFlight } from '@reelay/concurrency';
 import type { FileType } from '@reelay/seekable-media/codecs';
 import { MAX_COVER_BYTES } from '@reelay/seekable-media/tags/id3';
-import { memorySource, readWhole } from '@reelay/source';
+import { memorySource, readSmallSource } from '@reelay/source';
 import { type Name, nameOf } from '@reelay/source/names';
 import { CapacityExceeded, ClientLimitExceeded, NotFound, UpstreamError } from '../../core/errors/index.ts';
 import type { Log } from '../../core/log/index.ts';
@@ -173,7 +173,7 @@ async function readPicture(
 ): Promise<Buffer> {
   const source = await openSource(resource, coverOf(url), { signal, client, maxBytes: MAX_PICTURE_BYTES });
   try {
-    return await readWhole(source, { maxBytes: MAX_PICTURE_BYTES, name: 'The picture', signal });
+    return await readSmallSource(source, { maxBytes: MAX_PICTURE_BYTES, name: 'The picture', signal });
   } finally {
     source.close();
   }

@@ -10,7 +10,7 @@ import {
 } from '@reelay/seekable-media/text/subtitles';
 import type { TimedText } from '@reelay/seekable-media/text/text-track';
 import { digestOf } from '@reelay/seekable-media/values';
-import { readWhole, type Source } from '@reelay/source';
+import { readSmallSource, type Source } from '@reelay/source';
 import { type Name, nameOf } from '@reelay/source/names';
 import { NotFound, ParsingLimitExceeded, UnsupportedRendition, UpstreamError } from '../../core/errors/index.ts';
 import { CONVERT_SUBTITLES, parse, READ_CUES } from '../../core/parsing/index.ts';
@@ -79,7 +79,7 @@ export async function readSubtitleFile<Output>(
   source: Source,
   parse: (bytes: Buffer) => Promise<Output>,
 ): Promise<Output> {
-  const bytes = await readWhole(source, { maxBytes: MAX_SUBTITLE_BYTES, name: 'The subtitle file' });
+  const bytes = await readSmallSource(source, { maxBytes: MAX_SUBTITLE_BYTES, name: 'The subtitle file' });
   return parse(bytes).catch((error) => {
     const isInvalid = error instanceof InvalidSubtitles || error instanceof ParsingLimitExceeded;
     throw isInvalid ? new UpstreamError('The source is not a subtitle file', { cause: error }) : error;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Track } from '../../core/state/resource.ts';
-import { packFragments } from '../../packages/seekable-media/src/dash.ts';
+import { packDashSegments } from '../../packages/seekable-media/src/dash.ts';
 import { fragmentedHls } from '../origin/media.ts';
 import { itInChromium } from '../support/chromium.ts';
 import { itWith } from '../support/clients.ts';
@@ -90,7 +90,7 @@ const fileAt = (name: string): Partial<Track> => ({
 const dashAt = (name: string, seconds: number): Partial<Track> => {
   const count = linesOf(name).filter((line) => line.startsWith('#EXTINF')).length;
   const urls = Array.from({ length: count }, (_, index) => ({ url: `${name}${index}.m4s`, seconds }));
-  const fragments = packFragments([{ url: `${name}.mp4`, seconds: 0 }, ...urls]);
+  const fragments = packDashSegments([{ url: `${name}.mp4`, seconds: 0 }, ...urls]);
   return {
     delivery: 'dash',
     url: `${site.upstream.origin}/dash.mpd`,

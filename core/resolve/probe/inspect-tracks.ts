@@ -1,6 +1,6 @@
 import { discardResponse } from '@reelay/guarded-fetch';
 import { fileType, isMediaContainer } from '@reelay/seekable-media/codecs';
-import { dashTimeline, firstFragmentUrl, unpackFragments } from '@reelay/seekable-media/dash';
+import { dashTimeline, firstFragmentUrl, unpackDashSegments } from '@reelay/seekable-media/dash';
 import { offsetAfterFirstMinute, segmentAfterFirstMinute } from '@reelay/seekable-media/timeline';
 import { plausibleDuration } from '@reelay/seekable-media/values';
 import { availabilityDelayMs, MAX_AVAILABILITY_WAIT_MS, segmentUrl, untilAvailable } from '@reelay/source/track';
@@ -219,7 +219,7 @@ interface LaterBytes {
 async function findLaterBytes(track: Track, request: Request): Promise<LaterBytes | undefined> {
   const { url, fragments, fragmentBaseUrl, durationSeconds, sizeBytes } = track;
   if (fragments) {
-    const { segments } = dashTimeline([...unpackFragments(fragments)], { isLive: false, baseUrl: fragmentBaseUrl });
+    const { segments } = dashTimeline([...unpackDashSegments(fragments)], { isLive: false, baseUrl: fragmentBaseUrl });
     const segment = segmentAfterFirstMinute([...segments]);
     return segment && { url: segmentUrl(track, segment.content.url), offset: segment.content.range?.first ?? 0 };
   }

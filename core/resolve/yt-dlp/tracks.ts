@@ -1,4 +1,4 @@
-import type { FragmentList } from '@reelay/seekable-media/dash';
+import type { DashSegmentList } from '@reelay/seekable-media/dash';
 import { duration, positiveInteger, positiveNumber, withoutAbsent } from '@reelay/seekable-media/values';
 import type { SegmentOverrides } from '@reelay/source/track';
 import { type Info, infoList, isInfo, text, webUrl } from '../../parsing/index.ts';
@@ -217,7 +217,7 @@ function audioTraits(format: Info, isAudioOnly: boolean): AudioTraits | null {
 function readFragments(format: Info, url: string): Pick<Track, 'fragments' | 'fragmentBaseUrl'> | undefined {
   const fragmentBaseUrl = webUrl(format.fragment_base_url, url) ?? url;
   const isReduced = isInfo(format.fragments) && fragmentBaseUrl.length <= MAX_URL_CHARS;
-  return isReduced ? { fragments: format.fragments as unknown as FragmentList, fragmentBaseUrl } : undefined;
+  return isReduced ? { fragments: format.fragments as unknown as DashSegmentList, fragmentBaseUrl } : undefined;
 }
 
 /** Whether a text about a format, such as yt-dlp's description, calls its audio an audio description. */

@@ -2,7 +2,7 @@ import { type ManifestFacts, type MediaSection, RelativeSection, type Segment, t
 import { duration } from './values.ts';
 
 /** A fragment of a DASH representation, as yt-dlp lists it. */
-export interface DashFragment {
+export interface DashSegment {
   /** Absolute, or relative to the base of the list. */
   readonly url: string;
   /** 0 for an initialization segment. */
@@ -26,7 +26,7 @@ export interface DashTimelineOptions {
  * caller may return to the event loop in between.
  */
 export function dashTimeline(
-  fragments: readonly DashFragment[],
+  fragments: readonly DashSegment[],
   { isLive, baseUrl, previous }: DashTimelineOptions,
 ): Omit<Timeline, 'segments'> & { readonly segments: Iterable<Segment> } {
   const sectionOf = (url: string): MediaSection => (baseUrl ? new RelativeSection(url, baseUrl) : { url });
@@ -47,7 +47,7 @@ export function dashTimeline(
  * with self-initializing segments has none.
  */
 function* dashSegments(
-  fragments: readonly DashFragment[],
+  fragments: readonly DashSegment[],
   sectionOf: (url: string) => MediaSection,
   first = 0,
 ): Generator<Segment> {
@@ -119,7 +119,7 @@ const namesOf = (section: MediaSection): ReadonlySet<string> => new Set([written
  * The fragments of a DASH representation as a resource keeps them: two values take a fraction of the memory and of the time
  * to read and write that as many objects take.
  */
-export interface FragmentList {
+export interface DashSegmentList {
   /** Absolute, or relative to the base of the list; separated by line feeds. */
   readonly urls: string;
   /** Durations in the order of the fragments, as pairs: how many fragments, and microseconds of each of them. */
@@ -129,7 +129,7 @@ export interface FragmentList {
 const MICROSECONDS = 1_000_000;
 
 /** @param fragments at least one */
-export function packFragments(fragments: readonly DashFragment[]): FragmentList {
+export function packDashSegments(fragments: readonly DashSegment[]): DashSegmentList {
   const durations: number[] = [];
   for (const { seconds } of fragments) {
     const microseconds = Math.round(seconds * MICROSECONDS);
@@ -143,7 +143,7 @@ export function packFragments(fragments: readonly DashFragment[]): FragmentList 
 }
 
 /** The fragments, one after the other: so many that a caller may return to the event loop in between. */
-export function* unpackFragments({ urls, durations }: FragmentList): Generator<DashFragment> {
+export function* unpackDashSegments({ urls, durations }: DashSegmentList): Generator<DashSegment> {
   let pair = 0;
   let used = 0;
   for (const url of urls.split('\n')) {
@@ -154,7 +154,7 @@ export function* unpackFragments({ urls, durations }: FragmentList): Generator<D
 }
 
 /** The URL of the first fragment. */
-export const firstFragmentUrl = ({ urls }: FragmentList): string => urls.split('\n', 1)[0] ?? '';
+export const firstFragmentUrl = ({ urls }: DashSegmentList): string => urls.split('\n', 1)[0] ?? '';
 
 /** Characters that are searched for the root element: comments may precede it. */
 const MAX_ROOT_OFFSET = 64 * 1024;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dashTimeline, packFragments, scanDashManifest, unpackFragments } from '../src/dash.ts';
+import { dashTimeline, packDashSegments, scanDashManifest, unpackDashSegments } from '../src/dash.ts';
 
 const REAL = '<?xml version="1.0"?><MPD type="static" mediaPresentationDuration="PT1H2M3.5S"><Period/></MPD>';
 const mutated = fc
@@ -57,12 +57,12 @@ describe('packFragments', () => {
   it('keeps URLs, and durations to the microsecond', () =>
     fc.assert(
       fc.property(fragments, (list) => {
-        expect([...unpackFragments(packFragments(list))]).toEqual(list);
+        expect([...unpackDashSegments(packDashSegments(list))]).toEqual(list);
       }),
     ));
 
   it('takes no more than one pair of numbers for fragments of one duration', () => {
     const list = Array.from({ length: 1000 }, (_, n) => ({ url: `${n}`, seconds: 4.1 }));
-    expect(packFragments(list).durations).toEqual([1000, 4_100_000]);
+    expect(packDashSegments(list).durations).toEqual([1000, 4_100_000]);
   });
 });

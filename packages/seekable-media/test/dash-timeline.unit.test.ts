@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import {
-  type DashFragment,
+  type DashSegment,
   type DashTimelineOptions,
   dashTimeline,
   firstFragmentUrl,
-  packFragments,
-  unpackFragments,
+  packDashSegments,
+  unpackDashSegments,
 } from '../src/dash.ts';
 import type { Timeline } from '../src/timeline.ts';
 
 /** The timeline with its segments read. */
-const timelineOf = (fragments: readonly DashFragment[], options: DashTimelineOptions): Timeline => {
+const timelineOf = (fragments: readonly DashSegment[], options: DashTimelineOptions): Timeline => {
   const { segments, ...timeline } = dashTimeline(fragments, options);
   return { ...timeline, segments: [...segments] };
 };
@@ -34,7 +34,7 @@ describe('dashTimeline', () => {
   describe('of a live stream gives the segments the numbers that their names tell', () => {
     const listOf = (names: readonly (string | number)[]) =>
       names.map((name) => ({ url: `https://cdn.example/v1/${name}.m4s?sig=${name}`, seconds: 2 }));
-    it.each<[string, readonly DashFragment[], readonly number[] | undefined]>([
+    it.each<[string, readonly DashSegment[], readonly number[] | undefined]>([
       ['numbers', listOf([998, 999, 1000]), [998, 999, 1000]],
       ['padded numbers', listOf(['a-1_0098', 'a-1_0099', 'a-1_0100']), [98, 99, 100]],
       ['times', listOf([180_180, 360_360, 540_540]), undefined],
@@ -162,15 +162,15 @@ describe('dashTimeline', () => {
 describe('packFragments', () => {
   it('keeps URLs and durations, which it counts', () => {
     const fragments = [0, 2, 2, 2.000001, 2, 2].map((seconds, index) => ({ url: `${index}.m4s`, seconds }));
-    const packed = packFragments(fragments);
+    const packed = packDashSegments(fragments);
     expect(packed).toEqual({
       urls: '0.m4s\n1.m4s\n2.m4s\n3.m4s\n4.m4s\n5.m4s',
       durations: [1, 0, 2, 2_000_000, 1, 2_000_001, 2, 2_000_000],
     });
-    expect([...unpackFragments(packed)]).toEqual(fragments);
+    expect([...unpackDashSegments(packed)]).toEqual(fragments);
     expect(firstFragmentUrl(packed)).toBe('0.m4s');
   });
 
   it('removes what would end a line', () =>
-    expect(packFragments([{ url: 'a\n\t/b\rc', seconds: 1 }]).urls).toBe('a/bc'));
+    expect(packDashSegments([{ url: 'a\n\t/b\rc', seconds: 1 }]).urls).toBe('a/bc'));
 });

@@ -3,7 +3,7 @@ export { openFile } from './file-source.ts';
 export type { SourceLimits } from './limits.ts';
 export { singleAttemptLimits } from './limits.ts';
 export { fromDash, fromHls, type ListFile, type ListFileOptions } from './list-files.ts';
-export { fileStreams, memorySource, openSmallFile, readWhole } from './memory.ts';
+export { fileStreams, memorySource, openSmallFile, readSmallSource } from './memory.ts';
 export { firstBytes, hasBytes } from './read-ahead.ts';
 export { createRequests } from './requests.ts';
 export type { TableRequest } from './segmented/listed-files.ts';

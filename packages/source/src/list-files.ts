@@ -1,5 +1,5 @@
 import { createGuardedFetch } from '@reelay/guarded-fetch';
-import { type DashFragment, packFragments } from '@reelay/seekable-media/dash';
+import { type DashSegment, packDashSegments } from '@reelay/seekable-media/dash';
 import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import { join, type SegmentListSource, type VirtualFile } from '@reelay/seekable-media/reading';
 import { createByteStore } from './byte-store.ts';
@@ -33,8 +33,8 @@ export const fromHls = (url: string | URL, options: ListFileOptions = {}): Promi
  * representation.
  * @throws as `fromHls`
  */
-export const fromDash = (segments: readonly DashFragment[], options: ListFileOptions = {}): Promise<ListFile> =>
-  openList({ kind: DASH, url: segments[0]?.url ?? '', fragments: packFragments(segments) }, options);
+export const fromDash = (segments: readonly DashSegment[], options: ListFileOptions = {}): Promise<ListFile> =>
+  openList({ kind: DASH, url: segments[0]?.url ?? '', fragments: packDashSegments(segments) }, options);
 
 async function openList(
   { kind, url, fragments }: Pick<SourceTrack, 'url' | 'fragments'> & { readonly kind: ListKind },

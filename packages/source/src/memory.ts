@@ -55,7 +55,7 @@ export interface ReadWholeOptions {
  * Reads a small file whole. The bound holds where the source states no size, or a wrong one.
  * @throws UpstreamError for a longer file and for segments, the signal's reason
  */
-export async function readWhole(source: Source, { maxBytes, name, signal }: ReadWholeOptions): Promise<Buffer> {
+export async function readSmallSource(source: Source, { maxBytes, name, signal }: ReadWholeOptions): Promise<Buffer> {
   if (source.needsRemux) throw new UpstreamError(`${name} is a playlist`);
   let left = maxBytes;
   const body = source.read(0).map(

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FragmentList } from '@reelay/seekable-media/dash';
+import type { DashSegmentList } from '@reelay/seekable-media/dash';
 import { UpstreamError } from './errors.ts';
 import type { RequestIdentity } from './request-headers.ts';
 
@@ -29,7 +29,7 @@ export interface SourceTrack extends RequestIdentity {
   /** File format without a dot: segments of `flv` are joined in their own way. */
   readonly container?: string;
   /** The segments of DASH. Absent if the list was too large to store: renewing restores it. */
-  readonly fragments?: FragmentList | undefined;
+  readonly fragments?: DashSegmentList | undefined;
   /** The URL that fragments are relative to: kept once, since it may be long. Absent: they are absolute. */
   readonly fragmentBaseUrl?: string;
   readonly overrides?: SegmentOverrides;

@@ -1,12 +1,11 @@
 import { audioFamily } from '@reelay/seekable-media/codecs';
-import { listTrackKinds, type TrackHeader, UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
+import { type HandlerType, listTrackKinds, type TrackHeader, UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import {
   audioFiles,
   type ClipSource,
-  packFragments,
+  packMoofs,
   parseFileTracks,
   selectFragments,
-  type TrackKind,
 } from '@reelay/seekable-media/mp4-clip';
 import { codecString } from '@reelay/seekable-media/mp4-hls';
 import type { ClipTimes } from '@reelay/seekable-media/parts/skipping';
@@ -29,8 +28,8 @@ export async function layOutPart(
 ): Promise<AnyLayout> {
   const { audioAs, extras, isFromKeyframe, times: asked = WHOLE } = request;
   const times = isFromKeyframe ? await findKeyframe(files, asked, reader) : asked;
-  const single: readonly TrackKind[] = audioAs ? ['soun'] : ['vide', 'soun'];
-  const kindsOf = (index: number): readonly TrackKind[] =>
+  const single: readonly HandlerType[] = audioAs ? ['soun'] : ['vide', 'soun'];
+  const kindsOf = (index: number): readonly HandlerType[] =>
     files.length === 1 ? single : [index === 0 ? 'vide' : 'soun'];
   const sources = await Promise.all(
     files.map((file, index) =>
@@ -92,7 +91,7 @@ function requireCodec(header: TrackHeader, { codec: wanted }: AudioCopy): void {
 
 interface TrackSelection extends Pick<LayoutRequest, 'audioAs'> {
   readonly times: ClipTimes;
-  readonly kinds: readonly TrackKind[];
+  readonly kinds: readonly HandlerType[];
 }
 
 /** A file with the fragments that the clip needs. @throws OtherCodec */
@@ -107,7 +106,7 @@ async function readClipSource(
   const source = { header: packSource(header), kinds };
   if (index) {
     const entries = selectFragments(index, { video, audio }, { ...times, fileBytes });
-    return { ...source, fragments: packFragments(await readMovieFragments(reader.file, entries, reading)) };
+    return { ...source, fragments: packMoofs(await readMovieFragments(reader.file, entries, reading)) };
   }
   if (video?.fragmentDefaults ?? audio?.fragmentDefaults) throw new UnsupportedMp4('Fragments without an index');
   return source;

@@ -1,4 +1,4 @@
-import { dashTimeline, unpackFragments } from '@reelay/seekable-media/dash';
+import { dashTimeline, unpackDashSegments } from '@reelay/seekable-media/dash';
 import { PlaylistError, readHlsPlaylist, unpackHlsPlaylist } from '@reelay/seekable-media/hls';
 import type { MediaSection, Segment } from '@reelay/seekable-media/timeline';
 import { EgressRefused, UpstreamError } from '../../../core/errors/index.ts';
@@ -120,7 +120,7 @@ export const urls: FuzzTargets = {
       check(resource.coverUrl === null || isWeb(resource.coverUrl), 'A cover without a URL to request');
       for (const { url, fragments, fragmentBaseUrl } of resource.tracks) {
         check(isWeb(url), 'A track without a URL to request');
-        const { segments } = dashTimeline(fragments ? [...unpackFragments(fragments)] : [], {
+        const { segments } = dashTimeline(fragments ? [...unpackDashSegments(fragments)] : [], {
           isLive: false,
           ...(fragmentBaseUrl && { baseUrl: fragmentBaseUrl }),
         });

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { packFragments } from '@reelay/seekable-media/dash';
+import { packDashSegments } from '@reelay/seekable-media/dash';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { archiveKey } from '../../../core/state/keys.ts';
 import type { ArchivedList, Rendition, Track } from '../../../core/state/resource.ts';
@@ -87,7 +87,7 @@ const dash = (side: number): Partial<Track> => {
   const urls = Array.from({ length: count }, (_, index) => ({ url: `dash${side}-${index + 1}.m4s`, seconds: 4 }));
   return {
     delivery: 'dash',
-    fragments: packFragments([{ url: `dash${side}.mp4`, seconds: 0 }, ...urls]),
+    fragments: packDashSegments([{ url: `dash${side}.mp4`, seconds: 0 }, ...urls]),
     url: 'dash.mpd',
   };
 };

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packFragments } from '@reelay/seekable-media/dash';
+import { packDashSegments } from '@reelay/seekable-media/dash';
 import { archiveKey, keyOf, subtitleId } from '../../../core/state/keys.ts';
 import type { ArchivedList, Resource, Subtitle, Track } from '../../../core/state/resource.ts';
 import { ensureMedia, madeFile } from '../../origin/media.ts';
@@ -88,7 +88,7 @@ export async function startCounted(durationSeconds: number) {
   const urlOf = (path: string) => upstream.origin + path;
   const tracks = Object.entries<SourceFile>(FILES).map(([formatId, { path, traits }]) => {
     const chunks = [1, 2, 3, 4].map((number) => ({ url: urlOf(join(media, `${CHUNK}${number}.m4s`)), seconds: 2 }));
-    const fragments = traits?.delivery === 'dash' && packFragments([{ url: urlOf(path), seconds: 0 }, ...chunks]);
+    const fragments = traits?.delivery === 'dash' && packDashSegments([{ url: urlOf(path), seconds: 0 }, ...chunks]);
     return trackOf(formatId, { url: urlOf(path), ...traits, ...(fragments && { fragments }) });
   });
   const plain = resourceOf(tracks, { durationSeconds, coverUrl: urlOf(FILES.cover.path), subtitles: [subtitle] });

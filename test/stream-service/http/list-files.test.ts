@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import type { SourceLimits } from '@reelay/source';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Track } from '../../../core/state/resource.ts';
-import { packFragments } from '../../../packages/seekable-media/src/dash.ts';
+import { packDashSegments } from '../../../packages/seekable-media/src/dash.ts';
 import { createFaultHandler } from '../../origin/faults.ts';
 import { fragmentedHls } from '../../origin/media.ts';
 import { inspect, packetsOf, picturesOf, probeBody, startSecondsOf } from '../../support/media-tools.ts';
@@ -338,7 +338,7 @@ describe('separate lists of video and audio', () => {
     const listed = (side: number): Partial<Track> => {
       const numbers = readdirSync(site.folder).filter((name) => name.startsWith(`dash${side}-`)).length;
       const urls = Array.from({ length: numbers }, (_, index) => ({ url: `dash${side}-${index + 1}.m4s`, seconds: 4 }));
-      const fragments = packFragments([{ url: `dash${side}.mp4`, seconds: 0 }, ...urls]);
+      const fragments = packDashSegments([{ url: `dash${side}.mp4`, seconds: 0 }, ...urls]);
       return {
         delivery: 'dash',
         fragments,

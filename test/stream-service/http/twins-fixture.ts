@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packFragments } from '@reelay/seekable-media/dash';
+import { packDashSegments } from '@reelay/seekable-media/dash';
 import { expect } from 'vitest';
 import { archiveKey, keyOf, resourceId, subtitleId } from '../../../core/state/keys.ts';
 import type { ArchivedList, Resource, Track } from '../../../core/state/resource.ts';
@@ -123,7 +123,7 @@ const dash = (name: string): Partial<Track> => {
   return {
     delivery: 'dash',
     url: `${name}.mpd`,
-    fragments: packFragments([{ url: `${name}-.mp4`, seconds: 0 }, ...urls]),
+    fragments: packDashSegments([{ url: `${name}-.mp4`, seconds: 0 }, ...urls]),
   };
 };
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { packFragments } from '@reelay/seekable-media/dash';
+import { packDashSegments } from '@reelay/seekable-media/dash';
 import { describe, expect, it, vi } from 'vitest';
 import type { Track } from '../../../core/state/resource.ts';
 import { init, parts, readAll, same, segments, statusOf, useSegmentedSite } from './segmented-fixture.ts';
@@ -15,7 +15,7 @@ describe('DASH source', () => {
   ];
   const dash = (fragments = fragmentsOf()): Partial<Track> => ({
     delivery: 'dash',
-    fragments: packFragments(fragments),
+    fragments: packDashSegments(fragments),
   });
 
   it('reads fragments after their initialization segment', async () => {

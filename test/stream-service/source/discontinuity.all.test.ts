@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { packFragments } from '@reelay/seekable-media/dash';
+import { packDashSegments } from '@reelay/seekable-media/dash';
 import { describe, expect, it } from 'vitest';
 import type { Track } from '../../../core/state/resource.ts';
 import { madeBy } from '../../origin/media.ts';
@@ -127,7 +127,7 @@ describe('fragmented MP4 with discontinuous timestamps', () => {
       'high1.m4s',
       'high2.m4s',
     ].map((name) => ({ url: `${upstream.origin}/${name}`, seconds: name.endsWith('.mp4') ? 0 : 2 }));
-    const url = await serve({ delivery: 'dash', fragments: packFragments(fragments) }, 12);
+    const url = await serve({ delivery: 'dash', fragments: packDashSegments(fragments) }, 12);
     const { body } = await sendRequest(url);
     expect(await stepsOf(body, 'v')).toMatchObject({ count: 120, last: expect.closeTo(11.9, 0) });
     expect(await melody(body)).toBe('400×6 800×6');

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { packFragments } from '@reelay/seekable-media/dash';
+import { packDashSegments } from '@reelay/seekable-media/dash';
 import { describe, expect, it } from 'vitest';
 import { createFlvParts } from '../../../packages/source/src/segmented/flv-parts.ts';
 import { madeFiles } from '../../origin/media.ts';
@@ -34,7 +34,7 @@ async function serve(...names: readonly string[]): Promise<string> {
   const track = trackOf('f', {
     delivery: 'dash',
     container: 'flv',
-    fragments: packFragments(fragments),
+    fragments: packDashSegments(fragments),
     url: fragments[0]?.url ?? '',
     video: {},
     audio: {},

@@ -1,4 +1,4 @@
-import { packFragments } from '@reelay/seekable-media/dash';
+import { packDashSegments } from '@reelay/seekable-media/dash';
 import { type Segment, type Timeline, windowSegments } from '@reelay/seekable-media/timeline';
 import { DASH, type ListKind } from '@reelay/source';
 import { nameOf } from '@reelay/source/names';
@@ -42,7 +42,7 @@ describe('a window', () => {
   const trackOf = (first: number, last: number) => ({
     ...trackAt('https://source.test/a.mpd', {}),
     isLive: true,
-    fragments: packFragments(listOf(first, last).segments.map(({ content, seconds }) => ({ ...content, seconds }))),
+    fragments: packDashSegments(listOf(first, last).segments.map(({ content, seconds }) => ({ ...content, seconds }))),
   });
 
   it('of DASH that has left its list does not change the numbers of what has come since', async () => {

@@ -31,7 +31,7 @@ export type PackedPlaylist =
   | (Omit<Timeline, 'segments'> & {
       readonly kind: 'media';
       /** Undefined: there are none. */
-      readonly segments: PackedSegments | undefined;
+      readonly segments: PackedHlsSegments | undefined;
     });
 
 /** RFC 8216 §6.3.4 bases reloads on the target duration, which is required; some playlists lack it. */
@@ -41,7 +41,7 @@ const DEFAULT_TARGET_SECONDS = 6;
 export function readHlsPlaylist(text: string, maxSegments: number): PackedPlaylist {
   if (!isHlsPlaylist(text)) throw new PlaylistError('Not an HLS playlist');
   const entries = readHlsEntries(text, maxSegments);
-  const { segments, variants, isComplete, targetDuration, discontinuitySequence } = entries;
+  const { segments, variants, isComplete, targetSeconds, discontinuitySequence } = entries;
   if (variants.length > 0) {
     const best = variants.reduce((a, b) => (b.bandwidth > a.bandwidth ? b : a));
     return { kind: 'master', bestUri: requireValidUri(best.uri) };
@@ -53,10 +53,10 @@ export function readHlsPlaylist(text: string, maxSegments: number): PackedPlayli
   const mediaSequence = entries.mediaSequence + (first ? segments.indexOf(first) : 0);
   return {
     kind: 'media',
-    segments: first && packSegments(played, { mediaSequence, targetDuration }),
+    segments: first && packSegments(played, { mediaSequence, targetSeconds }),
     isComplete,
     isRounded: isComplete && hasWholeSeconds(text),
-    reloadSeconds: targetDuration ?? DEFAULT_TARGET_SECONDS,
+    reloadSeconds: targetSeconds ?? DEFAULT_TARGET_SECONDS,
     discontinuitySequence,
   };
 }
@@ -81,7 +81,7 @@ export function unpackHlsPlaylist(packed: PackedPlaylist, url: string): HlsPlayl
 export function scanHlsPlaylist(text: string, maxSegments = MAX_SEGMENTS): ManifestFacts | undefined {
   if (!isHlsPlaylist(text)) return undefined;
   const entries = readHlsEntries(text, maxSegments);
-  const { segments, variants, isComplete, mediaSequence, targetDuration } = entries;
+  const { segments, variants, isComplete, mediaSequence, targetSeconds } = entries;
   const index = Math.max(
     0,
     segments.findIndex(({ isGap }) => !isGap),
@@ -90,7 +90,7 @@ export function scanHlsPlaylist(text: string, maxSegments = MAX_SEGMENTS): Manif
   const segment = (first ?? variants[0])?.uri;
   if (!segment) return undefined;
   const timed = isComplete
-    ? segments.map((each) => ({ ...each, seconds: each.seconds ?? targetDuration ?? Number.NaN }))
+    ? segments.map((each) => ({ ...each, seconds: each.seconds ?? targetSeconds ?? Number.NaN }))
     : [];
   // Of DRM, segments have no key.
   const key = entries.isProtected ? entries.firstKey : first?.key;
@@ -113,7 +113,7 @@ const ivOf = (key: HlsKey | undefined, sequence: number): Buffer | undefined =>
  * The segments of a media playlist as a few texts and typed arrays: they pass from one process to another in a fraction of
  * the time that as many objects take. Line feeds separate the URIs of a text, which contain none.
  */
-export interface PackedSegments {
+export interface PackedHlsSegments {
   readonly mediaSequence: number;
   readonly seconds: Float64Array;
   /** `GAP`, `DISCONTINUITY`. */
@@ -156,8 +156,8 @@ const NO_CONTENT: Section = { uri: '.', range: undefined, key: undefined };
 /** @throws PlaylistError for what no stream can read */
 export function packSegments(
   segments: readonly HlsSegment[],
-  { mediaSequence, targetDuration = 0 }: Pick<HlsEntries, 'mediaSequence' | 'targetDuration'>,
-): PackedSegments {
+  { mediaSequence, targetSeconds = 0 }: Pick<HlsEntries, 'mediaSequence' | 'targetSeconds'>,
+): PackedHlsSegments {
   const keys = new Map<HlsKey, number>();
   const maps = new Map<Section, number>();
   const content = packSections(
@@ -170,7 +170,7 @@ export function packSegments(
     if (key && !key.iv) throw new PlaylistError('Encrypted initialization section without an IV');
   return {
     mediaSequence,
-    seconds: Float64Array.from(segments, ({ seconds = targetDuration }) => seconds),
+    seconds: Float64Array.from(segments, ({ seconds = targetSeconds }) => seconds),
     flags: Uint8Array.from(segments, (each) => (each.isGap ? GAP : 0) + (each.isDiscontinuity ? DISCONTINUITY : 0)),
     startsAtMs: segments.some((each) => each.startsAtMs !== undefined)
       ? Float64Array.from(segments, (each) => each.startsAtMs ?? Number.NaN)
@@ -222,7 +222,7 @@ export function requireValidUri(uri: string | undefined): string {
  * The segments, one after the other: so many that a caller may return to the event loop in between.
  * @param base the URL that URIs are relative to
  */
-export function* unpackSegments(packed: PackedSegments, base: string): Generator<Segment> {
+export function* unpackSegments(packed: PackedHlsSegments, base: string): Generator<Segment> {
   const { mediaSequence, seconds, flags, initOf, startsAtMs } = packed;
   const contentAt = sectionReader(packed.content, packed, base);
   const initAt = sectionReader(packed.inits, packed, base);
@@ -249,7 +249,7 @@ export function* unpackSegments(packed: PackedSegments, base: string): Generator
 /** Returns what creates the section of an index. */
 function sectionReader(
   { uris, ranges, keyOf }: PackedSections,
-  { mediaSequence, keyUris, ivs, hasIv }: PackedSegments,
+  { mediaSequence, keyUris, ivs, hasIv }: PackedHlsSegments,
   base: string,
 ): (index: number) => RelativeSection {
   const written = uris.split('\n');

@@ -18,7 +18,7 @@ export interface HlsEntries {
   readonly mediaSequence: number;
   readonly discontinuitySequence: number;
   /** Seconds. */
-  readonly targetDuration: number | undefined;
+  readonly targetSeconds: number | undefined;
   /** A key of another format than `identity` (RFC 8216 §4.3.2.4): a DRM system. */
   readonly isProtected: boolean;
   readonly firstKey: HlsKey | undefined;
@@ -96,7 +96,7 @@ export function readHlsEntries(text: string, maxSegments: number): HlsEntries {
   let [isMaster, isMedia, isComplete, isProtected] = [false, false, false, false];
   let mediaSequence = 0;
   let discontinuitySequence = 0;
-  let targetDuration: number | undefined;
+  let targetSeconds: number | undefined;
   let key: HlsKey | undefined;
   let map: HlsMap | undefined;
   let firstKey: HlsKey | undefined;
@@ -173,7 +173,7 @@ export function readHlsEntries(text: string, maxSegments: number): HlsEntries {
     },
     'EXT-X-TARGETDURATION'(value) {
       const read = integerOf(value);
-      if (read === 0 || duration(read)) targetDuration = read;
+      if (read === 0 || duration(read)) targetSeconds = read;
     },
   };
 
@@ -185,7 +185,7 @@ export function readHlsEntries(text: string, maxSegments: number): HlsEntries {
   });
   // URIs without any EXTINF are those of a simple M3U list, not of segments.
   const listed = isMedia && !isMaster ? segments : [];
-  const facts = { isComplete, mediaSequence, discontinuitySequence, targetDuration, isProtected, firstKey };
+  const facts = { isComplete, mediaSequence, discontinuitySequence, targetSeconds, isProtected, firstKey };
   return { segments: listed, variants: isMaster ? variants : [], ...facts };
 }
 

@@ -3,6 +3,9 @@ export class UnsupportedMp4 extends Error {
   override readonly name = 'UnsupportedMp4';
 }
 
+/** `handler_type` of the tracks that are read (ISO/IEC 14496-12 §8.4.3): video, audio. */
+export type HandlerType = 'vide' | 'soun';
+
 /** A box of the ISO base media file format (ISO/IEC 14496-12 §4.2). Offsets in bytes, `end` excluded. */
 export interface Box {
   readonly type: string;

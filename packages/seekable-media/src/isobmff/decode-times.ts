@@ -1,6 +1,6 @@
 import type { PlaceRun, PlaceSample } from './place.ts';
 
-type Run = Pick<PlaceRun, 'decodeTime' | 'samples'>;
+type TimedRun = Pick<PlaceRun, 'decodeTime' | 'samples'>;
 type Timed = Pick<PlaceSample, 'duration' | 'compositionOffset'>;
 
 /** When samples are decoded, when they are shown, and the latest times to decode them: each before it and all that follow it are shown. */
@@ -27,13 +27,13 @@ export function longestDelay(samples: readonly Timed[]): number {
  * A run of a closed group that begins when its first sample is shown. Libavformat takes the sound that is decoded no later than the first
  * picture, and finds it in another place where pictures are decoded before.
  */
-export function beginWhenShown<R extends Run>(run: R): R {
+export function beginWhenShown<R extends TimedRun>(run: R): R {
   const start = run.decodeTime + (run.samples[0]?.compositionOffset ?? 0);
   return start > run.decodeTime ? moveRun(run, { start, end: Number.POSITIVE_INFINITY, step: 1 }) : run;
 }
 
 /** Whether every sample can be decoded after its first one is shown. */
-export function isClosed({ decodeTime, samples }: Run): boolean {
+export function isClosedGop({ decodeTime, samples }: TimedRun): boolean {
   const { shown, latest } = timesOf(decodeTime, samples, 1);
   return (latest[0] ?? 0) === (shown[0] ?? 0);
 }
@@ -43,7 +43,7 @@ export function isClosed({ decodeTime, samples }: Run): boolean {
  * It begins earlier where they would be decoded after they are shown.
  * @param step the least time between two decode times that are changed
  */
-export function moveRun<R extends Run>(
+export function moveRun<R extends TimedRun>(
   run: R,
   { start, end, step }: { readonly start: number; readonly end: number; readonly step: number },
 ): R {

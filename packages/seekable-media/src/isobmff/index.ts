@@ -7,6 +7,7 @@ export {
   findLeadingMovie,
   flagsOf,
   fullBox,
+  type HandlerType,
   type IndexedBox,
   indexBox,
   indexContent,
@@ -19,7 +20,7 @@ export {
   u32,
   u64,
 } from './boxes.ts';
-export { beginWhenShown, isClosed, longestDelay, moveRun } from './decode-times.ts';
+export { beginWhenShown, isClosedGop, longestDelay, moveRun } from './decode-times.ts';
 export { patchCreationTime, patchHeaderDuration } from './duration-patch.ts';
 export {
   NON_SYNC_SAMPLE_FLAGS,

@@ -1,4 +1,4 @@
-import { box, DATA_INFORMATION, fullBox, type IndexedBox, UnsupportedMp4, u32 } from './boxes.ts';
+import { box, DATA_INFORMATION, fullBox, type HandlerType, type IndexedBox, UnsupportedMp4, u32 } from './boxes.ts';
 
 /** ISO 639-2 `und`, packed (ISO/IEC 14496-12 §8.4.2.3). */
 const UNDETERMINED = u32(0x55c4_0000);
@@ -29,7 +29,7 @@ export interface TrackBoxes {
  * @param stsd with entries that MP4 knows
  * @throws UnsupportedMp4
  */
-export function writeAsMp4(boxes: TrackBoxes, stsd: IndexedBox, kind: 'vide' | 'soun'): TrackBoxes {
+export function writeAsMp4(boxes: TrackBoxes, stsd: IndexedBox, kind: HandlerType): TrackBoxes {
   const code = boxes.language.readUInt16BE();
   const entries = stsd.childrenAfter(8).map(kind === 'vide' ? visualEntry : audioEntry);
   return {

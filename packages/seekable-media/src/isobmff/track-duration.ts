@@ -1,4 +1,4 @@
-import { type Box, indexMovie } from './boxes.ts';
+import { type Box, type HandlerType, indexMovie } from './boxes.ts';
 import { listTracks, MEDIA_TIMES, timesVersion } from './track-header.ts';
 
 /** Duration and size of a track by its sample tables, which its headers may contradict. */
@@ -22,7 +22,7 @@ const MAX_ROWS = 10_000_000;
  * @param moov its content
  * @returns undefined without such a track, or when its tables are malformed
  */
-export function readTableDuration(moov: Buffer, kind: 'vide' | 'soun'): TableDuration | undefined {
+export function readTableDuration(moov: Buffer, kind: HandlerType): TableDuration | undefined {
   const mdia = listTracks(indexMovie(moov))
     .find((track) => track.kind === kind)
     ?.trak.find('mdia');

@@ -1,4 +1,4 @@
-import { type Box, type IndexedBox, UnsupportedMp4 } from './boxes.ts';
+import { type Box, type HandlerType, type IndexedBox, UnsupportedMp4 } from './boxes.ts';
 import { type TrackBoxes, writeAsMp4 } from './quicktime.ts';
 
 /**
@@ -63,7 +63,7 @@ const SELF_CONTAINED = 1;
  * Parses the first track of a kind.
  * @throws UnsupportedMp4
  */
-export function parseTrackHeader(root: IndexedBox, kind: 'vide' | 'soun'): TrackHeader {
+export function parseTrackHeader(root: IndexedBox, kind: HandlerType): TrackHeader {
   const moov = root.bytes;
   const movie = parseMediaTimes(moov, root.require('mvhd'));
   for (const { trak, kind: found } of listTracks(root)) {
@@ -104,7 +104,7 @@ export function parseTrackHeader(root: IndexedBox, kind: 'vide' | 'soun'): Track
 const MEDIA_HANDLER = 'mhlr';
 
 /** Whether a track is described as in QuickTime: by its handler, or by a sound description that MP4 does not have. */
-const isQuickTime = ({ bytes, content }: IndexedBox, stsd: IndexedBox, kind: 'vide' | 'soun'): boolean =>
+const isQuickTime = ({ bytes, content }: IndexedBox, stsd: IndexedBox, kind: HandlerType): boolean =>
   bytes.toString('latin1', content + 4, content + 8) === MEDIA_HANDLER ||
   (kind === 'soun' && bytes[stsd.content] === 0 && stsd.childrenAfter(8).some(hasVersion));
 
@@ -211,7 +211,7 @@ const SAMPLE_ENTRIES = {
  * `stsd` (ISO/IEC 14496-12 §8.5.2).
  * @throws UnsupportedMp4 when it is truncated or has an entry that is not on the list, an encrypted one among them
  */
-function requireSupportedEntries(stsd: IndexedBox, kind: 'vide' | 'soun'): IndexedBox {
+function requireSupportedEntries(stsd: IndexedBox, kind: HandlerType): IndexedBox {
   const entries = stsd.childrenAfter(8);
   if (entries.length === 0 || entries.length !== stsd.bytes.readUInt32BE(stsd.content + 4)) {
     throw new UnsupportedMp4('Truncated sample descriptions');

@@ -1,4 +1,5 @@
 import {
+  type HandlerType,
   listTrackKinds,
   type MovieFragment,
   parseFragmentSamples,
@@ -31,16 +32,13 @@ export interface FileTracks {
 /** Samples of one track in all fragments of a clip: four hours of video at 60 frames a second. */
 const MAX_SAMPLES = 1_000_000;
 
-/** Handler types (ISO/IEC 14496-12 §8.4.3). */
-export type TrackKind = 'vide' | 'soun';
-
 /**
  * The first track of each kind that a file has.
  * @throws UnsupportedMp4 when it has none of them, or one that is not supported
  */
-export function parseFileTracks({ movie }: FileHeaders, kinds: readonly TrackKind[]): FileTracks {
+export function parseFileTracks({ movie }: FileHeaders, kinds: readonly HandlerType[]): FileTracks {
   const present = listTrackKinds(movie);
-  const parse = (kind: TrackKind) =>
+  const parse = (kind: HandlerType) =>
     kinds.includes(kind) && present.includes(kind) ? parseTrackHeader(movie, kind) : undefined;
   const [video, audio] = [parse('vide'), parse('soun')];
   if (!video && !audio) throw new UnsupportedMp4('Neither video nor audio');
@@ -91,7 +89,7 @@ export function readFragmentSamples(
 export interface ClipSource {
   readonly header: PackedHeaders;
   /** The tracks to take from it. */
-  readonly kinds: readonly TrackKind[];
+  readonly kinds: readonly HandlerType[];
   /** The fragments that may have samples of the clip. Absent: the file is not fragmented. */
   readonly fragments?: PackedFragments;
 }
@@ -104,7 +102,7 @@ export interface PackedFragments {
   readonly offsets: Float64Array;
 }
 
-export function packFragments(fragments: readonly MovieFragment[]): PackedFragments {
+export function packMoofs(fragments: readonly MovieFragment[]): PackedFragments {
   let end = 0;
   return {
     bytes: Buffer.concat(fragments.map(({ bytes }) => bytes)),
@@ -116,7 +114,7 @@ export function packFragments(fragments: readonly MovieFragment[]): PackedFragme
   };
 }
 
-const unpackFragments = ({ bytes, ends, offsets }: PackedFragments): readonly MovieFragment[] =>
+const unpackMoofs = ({ bytes, ends, offsets }: PackedFragments): readonly MovieFragment[] =>
   Array.from(offsets, (offset, index) => ({ offset, bytes: bytes.subarray(ends[index - 1] ?? 0, ends[index]) }));
 
 /**
@@ -140,7 +138,7 @@ export function layOutClipSources(
 function parseClipTracks({ header, kinds, fragments: packed }: ClipSource, source: SourceIndex) {
   const file = { source, fileBytes: header.fileBytes };
   const { video, audio } = parseFileTracks(unpackHeaders(header), kinds);
-  const fragments = packed && unpackFragments(packed);
+  const fragments = packed && unpackMoofs(packed);
   const readSamples = (track: TrackHeader) =>
     fragments ? readFragmentSamples(track, file, fragments) : readTableSamples(track, file);
   return { video: video && readSamples(video), audio: audio && readSamples(audio) };

@@ -3,11 +3,10 @@ export { type ClipOptions, layOutClip } from './clip-layout.ts';
 export {
   type ClipSource,
   layOutClipSources,
-  packFragments,
+  packMoofs,
   parseFileTracks,
   readFragmentSamples,
   readTableSamples,
   selectFragments,
-  type TrackKind,
 } from './clip-sources.ts';
 export type { ClipLayout } from './clip-window.ts';

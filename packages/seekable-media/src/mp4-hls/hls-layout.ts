@@ -1,5 +1,6 @@
 import {
   displaySize,
+  type HandlerType,
   parseFragmentSamples,
   parseSampleTable,
   type TrackHeader,
@@ -52,7 +53,7 @@ const SEGMENT_BYTES = 100;
  * A file for the video, the audio or both of a source. What has sample tables has one for each of them: its tracks are cut at other places.
  * @throws UnsupportedMp4 when its fragments are not known from its headers, and Error when it is truncated
  */
-export function layOutHls(source: LayoutSource, wanted: readonly ('vide' | 'soun')[]): HlsLayout {
+export function layOutHls(source: LayoutSource, wanted: readonly HandlerType[]): HlsLayout {
   const kinds = isList(source) || source.fragments ? wanted : wanted.slice(0, 1);
   const { layout, places, timescale, headerBytes, headers } = layOutTracks(source, kinds);
   const traits = kinds.map((kind, index) => traitsOf(headers[index] as TrackHeader, kind, source));
@@ -72,7 +73,7 @@ export function layOutHls(source: LayoutSource, wanted: readonly ('vide' | 'soun
   };
 }
 
-function traitsOf(header: TrackHeader, kind: 'vide' | 'soun', source: LayoutSource): HlsTraits {
+function traitsOf(header: TrackHeader, kind: HandlerType, source: LayoutSource): HlsTraits {
   const { sampleDescriptions } = header;
   const codecs = [codecString(sampleDescriptions)];
   if (kind === 'soun')

@@ -1,4 +1,4 @@
-import { endOrInfinity, keptParts, type Segment, type SegmentCategory, type Span } from './skipping.ts';
+import { endOrInfinity, keptParts, type SkipCategory, type SkipSegment, type Span } from './skipping.ts';
 
 /** A chapter as its source tells it. Seconds. */
 export interface ChapterMark {
@@ -64,7 +64,7 @@ export function chaptersWithin(chapters: readonly Chapter[], parts: readonly Spa
     }));
 }
 
-const TITLES: Readonly<Record<SegmentCategory, string>> = {
+const TITLES: Readonly<Record<SkipCategory, string>> = {
   sponsor: 'Sponsor',
   selfpromo: 'Self-promotion',
   interaction: 'Interaction reminder',
@@ -84,7 +84,7 @@ const MIN_PIECE_SECONDS = 1;
  * one is whole.
  * @param chapters in order
  */
-export function markSegments(chapters: readonly Chapter[], segments: readonly Segment[]): readonly Chapter[] {
+export function markSegments(chapters: readonly Chapter[], segments: readonly SkipSegment[]): readonly Chapter[] {
   const marks: Chapter[] = [];
   for (const { startSeconds, endSeconds, category } of segments.toSorted((a, b) => a.startSeconds - b.startSeconds)) {
     const start = Math.max(startSeconds, marks.at(-1)?.endSeconds ?? 0);

@@ -10,11 +10,11 @@ export const SEGMENT_CATEGORIES = [
   'filler',
   'music_offtopic',
 ] as const;
-export type SegmentCategory = (typeof SEGMENT_CATEGORIES)[number];
+export type SkipCategory = (typeof SEGMENT_CATEGORIES)[number];
 
 /** A part of a video that viewers have reported. */
-export interface Segment extends Span {
-  readonly category: SegmentCategory;
+export interface SkipSegment extends Span {
+  readonly category: SkipCategory;
   /** Length of the video that it was reported for. Absent: unknown. */
   readonly videoSeconds?: number;
 }
@@ -32,7 +32,7 @@ const MAX_SEGMENTS = 200;
  * @param bytes JSON
  * @throws InvalidSegments
  */
-export function parseSegments(bytes: Buffer, videoId: string): readonly Segment[] {
+export function parseSegments(bytes: Buffer, videoId: string): readonly SkipSegment[] {
   const found: unknown[] = [];
   for (const video of requireList(parseJson(bytes))) {
     const { videoID, segments } = requireRecord(video);
@@ -77,7 +77,10 @@ const isTime = (value: unknown): value is number => typeof value === 'number' &&
 const MAX_DIFFERENCE_SECONDS = 1.5;
 
 /** Those that were reported for a video of this duration. */
-export const selectSegments = (segments: readonly Segment[], durationSeconds: number | undefined): readonly Segment[] =>
+export const selectSegments = (
+  segments: readonly SkipSegment[],
+  durationSeconds: number | undefined,
+): readonly SkipSegment[] =>
   segments.filter(
     ({ videoSeconds = durationSeconds }) =>
       Math.abs((videoSeconds ?? 0) - (durationSeconds ?? videoSeconds ?? 0)) <= MAX_DIFFERENCE_SECONDS,

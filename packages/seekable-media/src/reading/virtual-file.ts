@@ -1,6 +1,6 @@
 import { fileType } from '../codecs.ts';
 import { UnsupportedMp4 } from '../isobmff/index.ts';
-import { layOutClipSources, packFragments, parseFileTracks, selectFragments } from '../mp4-clip/index.ts';
+import { layOutClipSources, packMoofs, parseFileTracks, selectFragments } from '../mp4-clip/index.ts';
 import type { Parsing } from '../tasks/index.ts';
 import { digestOf } from '../values.ts';
 import { createLayout, LAYOUT_VERSION, type Layout, packSource, unpackSource } from '../virtual-mp4/index.ts';
@@ -82,7 +82,7 @@ export async function clip(
   const kinds = ['vide', 'soun'] as const;
   const tracks = parseFileTracks(header, kinds);
   const entries = header.fragments && selectFragments(header.fragments, tracks, { ...times, fileBytes: source.size });
-  const fragments = entries && packFragments(await readMovieFragments(file, entries, { files: 1, signal }));
+  const fragments = entries && packMoofs(await readMovieFragments(file, entries, { files: 1, signal }));
   const layout = layOutClipSources([{ header: packSource(header), kinds, fragments }], times, {});
   return toFile(layout, [source], options);
 }

@@ -1,5 +1,6 @@
 import {
   allocateSegment,
+  type HandlerType,
   measurePlace,
   moveRun,
   type PackedPlace,
@@ -8,7 +9,7 @@ import {
   UnsupportedMp4,
 } from '../isobmff/index.ts';
 import { type SegmentFormatName, segmentFormat } from './formats.ts';
-import { type Encoding, isHardlyLate, type SegmentTrackKind, TooManyPieces } from './segment-format.ts';
+import { type Encoding, isHardlyLate, TooManyPieces } from './segment-format.ts';
 import { differenceOf, entriesOf, kindsOf, needsSets, type SegmentTable, type TablePlace } from './segment-table.ts';
 
 /** By which the time of a segment may differ from what its first bytes, or its list, had said. */
@@ -21,7 +22,7 @@ export interface PlaceRequest {
   /** As in `SegmentFormat.read`. */
   readonly hasSets: boolean;
   /** The tracks of the file, the main one first, each with the index of the sample description that the encoding has there. */
-  readonly tracks: readonly { readonly kind: SegmentTrackKind; readonly description: number }[];
+  readonly tracks: readonly { readonly kind: HandlerType; readonly description: number }[];
   readonly timescale: number;
   /** Units: when the main track begins, after the first sample of the list is shown or heard. */
   readonly time: number;
@@ -89,7 +90,7 @@ export function makePlace(request: PlaceRequest, maxPieces?: number): PackedPlac
   const joined = join(segment);
   const runs = read(joined, encoding, maxPieces, hasSets);
   const factors = new Map(encoding.tracks.map((track) => [track.kind, timescale / track.timescale]));
-  const factorOf = (kind: SegmentTrackKind) => factors.get(kind) ?? 1;
+  const factorOf = (kind: HandlerType) => factors.get(kind) ?? 1;
   const [main] = runs;
   if (!main && !hasFileTimes) return { runs: [], memory: [] };
   if (!main) throw new UnsupportedMp4('A segment without samples');

@@ -3,9 +3,10 @@ import {
   type Box,
   beginWhenShown,
   box,
+  type HandlerType,
   indexBox,
   indexContent,
-  isClosed,
+  isClosedGop,
   listTrackKinds,
   measurePlace,
   type PlaceRun,
@@ -24,11 +25,10 @@ import {
   type SegmentFormat,
   type SegmentHead,
   type SegmentRun,
-  type SegmentTrackKind,
   TooManyPieces,
 } from './segment-format.ts';
 
-const KINDS: readonly SegmentTrackKind[] = ['vide', 'soun'];
+const KINDS: readonly HandlerType[] = ['vide', 'soun'];
 /** A longer `moof` is not read for the size of a segment. */
 const MAX_MOOF_BYTES = 1024 * 1024;
 const MAX_MOVIE_BYTES = 256 * 1024;
@@ -59,14 +59,12 @@ export const mp4Segments: SegmentFormat = {
     const runs = own.map((run) => (isOnlyOne ? begun(run) : run));
     const [main] = runs;
     if (!main) throw new UnsupportedMp4('A segment without samples');
-    const timescaleOf = (kind: SegmentTrackKind) =>
-      encoding.tracks.find((track) => track.kind === kind)?.timescale ?? 1;
+    const timescaleOf = (kind: HandlerType) => encoding.tracks.find((track) => track.kind === kind)?.timescale ?? 1;
     const sound = runs.find(({ kind }) => kind === 'soun');
     const lateness = (run: Run) => run.decodeTime - (main.decodeTime * timescaleOf(run.kind)) / timescaleOf(main.kind);
     const offsetBytes = sound && isHardlyLate(lateness(sound), sound) ? FIELD_BYTES * sound.samples.length : 0;
     const sets = setsOf(encoding);
-    const toMain = (kind: SegmentTrackKind, time: number) =>
-      Math.round((time * timescaleOf(main.kind)) / timescaleOf(kind));
+    const toMain = (kind: HandlerType, time: number) => Math.round((time * timescaleOf(main.kind)) / timescaleOf(kind));
     return {
       encoding,
       mainKind: main.kind,
@@ -160,7 +158,7 @@ function readEncoding(init: Buffer): Encoding {
 }
 
 interface ReadTrack {
-  readonly kind: SegmentTrackKind;
+  readonly kind: HandlerType;
   readonly header: TrackHeader;
   /** Units by which its samples are shown later than their times say. */
   readonly delay: number;
@@ -204,7 +202,7 @@ function delayOf({ edits, movieTimescale, timescale }: TrackHeader): number {
 }
 
 interface Run {
-  readonly kind: SegmentTrackKind;
+  readonly kind: HandlerType;
   readonly decodeTime: number;
   readonly samples: readonly (PlaceSample & Pick<Sample, 'offset'>)[];
 }
@@ -215,7 +213,7 @@ const readRuns = (segment: Buffer, moofs: readonly Box[], encoding: Encoding, ma
 
 /** All samples of a track in a segment, where nothing is shown before the first picture. */
 const begun = (run: Run): Run =>
-  run.kind === 'vide' && run.samples[0]?.isSync && isClosed(run) ? beginWhenShown(run) : run;
+  run.kind === 'vide' && run.samples[0]?.isSync && isClosedGop(run) ? beginWhenShown(run) : run;
 
 /** The samples of a track in some `moof` boxes as one run; undefined without samples. */
 function readRun(

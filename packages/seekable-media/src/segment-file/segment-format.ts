@@ -1,11 +1,8 @@
-import type { PlaceSample } from '../isobmff/index.ts';
-
-/** Handler types (ISO/IEC 14496-12 §8.4.3). A segment has at most one track of each. */
-export type SegmentTrackKind = 'vide' | 'soun';
+import type { HandlerType, PlaceSample } from '../isobmff/index.ts';
 
 /** A track of some segments, as a file describes it. */
 export interface SegmentTrack {
-  readonly kind: SegmentTrackKind;
+  readonly kind: HandlerType;
   /** Units per second, of the times and durations of its samples. */
   readonly timescale: number;
   /** A whole sample entry: `avc1`, `mp4a` … */
@@ -43,7 +40,7 @@ export interface MoreBytes {
 /** What the head of a segment says. Times in units of its main track: the video, or the audio where there is no video. */
 export interface SegmentFacts {
   readonly encoding: Encoding;
-  readonly mainKind: SegmentTrackKind;
+  readonly mainKind: HandlerType;
   /** Decode time of the first sample of the main track, on the clock of the segments. Undefined: where the segment before ends. */
   readonly startTime: number | undefined;
   /** When the first sample of any track is shown or heard, as far as the head tells. */
@@ -66,7 +63,7 @@ export interface SegmentFacts {
 
 /** The samples of one track of a segment. Times in units of the track. */
 export interface SegmentRun {
-  readonly kind: SegmentTrackKind;
+  readonly kind: HandlerType;
   /**
    * When the first sample is decoded. All runs of a segment count from the same moment, without wrapping in between; which one it is does not
    * matter, because the table says when the main track begins.

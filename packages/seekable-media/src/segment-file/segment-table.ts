@@ -1,7 +1,7 @@
 import { readParameterSets } from '../elementary/index.ts';
-import { commonTimescale, UnsupportedMp4 } from '../isobmff/index.ts';
+import { commonTimescale, type HandlerType, UnsupportedMp4 } from '../isobmff/index.ts';
 import { type SegmentFormatName, segmentFormat } from './formats.ts';
-import { type Encoding, MAX_PLACE_BYTES, type SegmentFacts, type SegmentTrackKind } from './segment-format.ts';
+import { type Encoding, MAX_PLACE_BYTES, type SegmentFacts } from './segment-format.ts';
 
 /** Everything that is known of a list of segments before its media is read. It makes their file, whatever its URLs are. */
 export interface SegmentTable {
@@ -15,7 +15,7 @@ export interface SegmentTable {
   readonly endTime: number;
   readonly places: readonly TablePlace[];
   /** The tracks of the file. @default those of the segments */
-  readonly kinds?: readonly SegmentTrackKind[];
+  readonly kinds?: readonly HandlerType[];
 }
 
 /** A segment, and the place that it has in the file. */
@@ -130,7 +130,7 @@ export function createTable(
 }
 
 /** The sample entries of a kind of track, each once, in the order of the encodings. */
-export const entriesOf = (encodings: readonly Encoding[], kind: SegmentTrackKind): readonly Buffer[] =>
+export const entriesOf = (encodings: readonly Encoding[], kind: HandlerType): readonly Buffer[] =>
   encodings
     .flatMap(({ tracks }) => tracks.filter((track) => track.kind === kind).map(({ sampleEntry }) => sampleEntry))
     .filter((entry, index, all) => all.findIndex((other) => other.equals(entry)) === index);
@@ -169,7 +169,7 @@ export function differenceOf(time: number, before: number, period: number): numb
 export const startSecondsOf = ({ startTime, timescale }: SegmentTable): number => startTime / timescale;
 
 /** The kinds of tracks of a table, the main one first. */
-export const kindsOf = ({ encodings, kinds = ['vide', 'soun'] }: SegmentTable): readonly SegmentTrackKind[] =>
+export const kindsOf = ({ encodings, kinds = ['vide', 'soun'] }: SegmentTable): readonly HandlerType[] =>
   kinds.filter((kind) => encodings.some(({ tracks }) => tracks.some((track) => track.kind === kind)));
 
 /** The table of the audio alone, in its own time scale. Undefined: it has none, or its sizes are not known. */

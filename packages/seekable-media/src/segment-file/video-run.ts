@@ -1,5 +1,5 @@
 import { splitUnits, startsUnit, type VideoCodec } from '../elementary/index.ts';
-import { beginWhenShown, isClosed, LENGTH_BYTES, type PlaceSample, UnsupportedMp4 } from '../isobmff/index.ts';
+import { beginWhenShown, isClosedGop, LENGTH_BYTES, type PlaceSample, UnsupportedMp4 } from '../isobmff/index.ts';
 import type { EsStream } from '../mpegts/demux.ts';
 import { CLOCK_HZ, ticksBetween } from '../mpegts/packets.ts';
 import { type Mutable, TooManyPieces } from './segment-format.ts';
@@ -104,7 +104,7 @@ export function readPictures(
   if (!start) return undefined;
   const own = { decodeTime: start.decoded, samples };
   const isMoved = start.begins > start.decoded;
-  if (isMoved && !isClosed(own)) throw new UnsupportedMp4('Pictures that are shown before the first one');
+  if (isMoved && !isClosedGop(own)) throw new UnsupportedMp4('Pictures that are shown before the first one');
   const run = isMoved ? beginWhenShown(own) : own;
   return { decodeTicks: run.decodeTime, samples: run.samples, data, sets: [...sets.values()] };
 }

@@ -1,10 +1,10 @@
 import { audioEntry, videoEntry } from '../elementary/index.ts';
-import { box, fullBox, UnsupportedMp4 } from '../isobmff/index.ts';
+import { box, fullBox, type HandlerType, UnsupportedMp4 } from '../isobmff/index.ts';
 import { type Children, ID } from './ebml.ts';
 
 /** What a track is in MP4. */
 export interface CodecTrack {
-  readonly kind: 'vide' | 'soun';
+  readonly kind: HandlerType;
   /** A whole sample entry. */
   readonly sampleEntry: Buffer;
   /** As it is shown, in pixels. Absent: audio. */

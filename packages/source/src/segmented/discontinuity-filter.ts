@@ -32,7 +32,7 @@ const TOLERANCE_SECONDS = 0.1;
 /** A `moof` lists the samples of a few seconds: this is enough for many hours. */
 const MAX_BOX_BYTES = 4 * 1024 * 1024;
 /** The kinds of tracks that a reader uses. */
-export const KINDS = { all: ['vide', 'soun'], audio: ['soun'] } as const;
+export const HANDLER_TYPES = { all: ['vide', 'soun'], audio: ['soun'] } as const;
 const EBML = 0x1a45dfa3;
 const NONE: Buffer = Buffer.alloc(0);
 
@@ -52,7 +52,9 @@ export function createDiscontinuityFilter(): DiscontinuityFilter {
 
   const readMoov = (moov: Buffer): Buffer => {
     const found = parseInitTracks(moov);
-    const renumbered = tracks ? counterparts(tracks, found, KINDS[filter.selection]) : new Map<number, number>();
+    const renumbered = tracks
+      ? counterparts(tracks, found, HANDLER_TYPES[filter.selection])
+      : new Map<number, number>();
     if (!renumbered || (!tracks && hasMedia)) throw new UpstreamError('Encoding changed at a discontinuity');
     ids = renumbered;
     if (tracks) return NONE;

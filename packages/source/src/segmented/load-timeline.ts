@@ -1,5 +1,5 @@
 import { collectInSlices, ownTurn } from '@reelay/concurrency';
-import { dashTimeline, unpackFragments } from '@reelay/seekable-media/dash';
+import { dashTimeline, unpackDashSegments } from '@reelay/seekable-media/dash';
 import { EncryptedPlaylist, PlaylistError, unpackHlsPlaylist } from '@reelay/seekable-media/hls';
 import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import { unpackTable } from '@reelay/seekable-media/segment-file';
@@ -83,7 +83,7 @@ const loadHls: LoadTimeline = async (options, track, signal) => {
 const loadDash: LoadTimeline = async ({ previous, track }, { fragments, fragmentBaseUrl }) => {
   // An earlier version stored them in another form.
   if (!fragments?.urls) throw new UrlExpired(false);
-  const unpacked = await collectInSlices(unpackFragments(fragments));
+  const unpacked = await collectInSlices(unpackDashSegments(fragments));
   const timeline = dashTimeline(unpacked, { isLive: track.isLive === true, baseUrl: fragmentBaseUrl, previous });
   return { ...timeline, segments: await collectInSlices(timeline.segments) };
 };

@@ -14,7 +14,7 @@ import { fetchBuffer } from '../memory.ts';
 import { AdaptiveParallelism, firstBytes, ReadAheadStream } from '../read-ahead.ts';
 import type { OpenRequest, SegmentedSource, TrackSelection } from '../source.ts';
 import type { SourceTrack } from '../track.ts';
-import { createDiscontinuityFilter, type DiscontinuityFilter, isWebm, KINDS } from './discontinuity-filter.ts';
+import { createDiscontinuityFilter, type DiscontinuityFilter, HANDLER_TYPES, isWebm } from './discontinuity-filter.ts';
 import { createFlvParts } from './flv-parts.ts';
 import { type ListRequest, type OpenList, openList } from './load-timeline.ts';
 import { createSegmentKeys, sectionTarget } from './segment-keys.ts';
@@ -156,10 +156,12 @@ async function findChanges(request: OpenRequest, list: OpenList): Promise<readon
   };
   const [first, ...others] = await Promise.all(inits.map(read));
   if (!first || !others.every((tracks) => tracks !== undefined)) return SELECTIONS;
-  return SELECTIONS.filter((selection) => !others.every((tracks) => counterparts(first, tracks, KINDS[selection])));
+  return SELECTIONS.filter(
+    (selection) => !others.every((tracks) => counterparts(first, tracks, HANDLER_TYPES[selection])),
+  );
 }
 
-const SELECTIONS = Object.keys(KINDS) as TrackSelection[];
+const SELECTIONS = Object.keys(HANDLER_TYPES) as TrackSelection[];
 
 /** A segment for each initialization section, up to one more than are read. */
 function distinctInits(segments: readonly Segment[]): readonly Segment[] {

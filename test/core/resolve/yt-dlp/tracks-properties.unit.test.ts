@@ -1,4 +1,4 @@
-import { unpackFragments } from '@reelay/seekable-media/dash';
+import { unpackDashSegments } from '@reelay/seekable-media/dash';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { tracksOf } from './tracks-of.ts';
@@ -33,7 +33,7 @@ describe('readTracks on arbitrary JSON of yt-dlp', () => {
           expect(track.url).toMatch(/^https?:/);
           expect(track.url.length).toBeLessThanOrEqual(8192);
           expect(track.durationSeconds ?? 1).toBeGreaterThan(0);
-          for (const { url, seconds } of track.fragments ? unpackFragments(track.fragments) : []) {
+          for (const { url, seconds } of track.fragments ? unpackDashSegments(track.fragments) : []) {
             expect(URL.parse(url, track.fragmentBaseUrl)?.protocol).toMatch(/^https?:$/);
             expect(seconds).toBeGreaterThanOrEqual(0);
           }

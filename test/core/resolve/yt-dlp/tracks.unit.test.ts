@@ -1,4 +1,4 @@
-import { packFragments } from '@reelay/seekable-media/dash';
+import { packDashSegments } from '@reelay/seekable-media/dash';
 import { describe, expect, it } from 'vitest';
 import { tracksOf } from './tracks-of.ts';
 
@@ -311,7 +311,7 @@ describe('readTracks', () => {
     expect(found?.track).toMatchObject({
       delivery: 'dash',
       container: 'flv',
-      fragments: packFragments(fragments.map(({ url, duration }) => ({ url, seconds: duration }))),
+      fragments: packDashSegments(fragments.map(({ url, duration }) => ({ url, seconds: duration }))),
     });
   });
 
