@@ -35,8 +35,8 @@ interface MemoryShares {
   readonly ffmpegBytes: number;
   /** Bytes buffered ahead of clients by all streams together. */
   readonly readAheadBytes: number;
-  /** Bytes of segments that were made places of files, kept for all streams together. */
-  readonly placeBytes: number;
+  /** Bytes of the segments that streams use at a time. */
+  readonly segmentBytes: number;
 }
 
 /** Two at least: one of them is never granted to a client that holds all others. */
@@ -49,7 +49,7 @@ const TYPICAL_FFMPEG_BYTES = 64 * MIB;
 /** Decoder, filter, encoder and muxer each start a thread per core. Stacks count in full. */
 const STACK_BYTES_PER_CORE = 4 * 8 * MIB;
 /** At least the largest place. */
-const PLACE_BYTES = { min: 32 * MIB, max: 256 * MIB };
+const SEGMENT_BYTES = { min: 32 * MIB, max: 256 * MIB };
 const READ_AHEAD_BYTES = { min: 16 * MIB, max: 64 * MIB };
 
 const clamp = (value: number, { min, max }: { readonly min: number; readonly max: number }) =>
@@ -64,6 +64,6 @@ export function memoryShares(bytes = availableMemoryBytes(), cores = availablePa
     ffmpegs: clamp(bytes / 4 / TYPICAL_FFMPEG_BYTES, { min: 1, max: cores * FFMPEGS_PER_CORE }),
     ffmpegBytes: clamp(bytes / 8, FFMPEG_BYTES) + cores * STACK_BYTES_PER_CORE,
     readAheadBytes: clamp(bytes / 16, READ_AHEAD_BYTES),
-    placeBytes: clamp(bytes / 16, PLACE_BYTES),
+    segmentBytes: clamp(bytes / 16, SEGMENT_BYTES),
   };
 }

@@ -61,7 +61,7 @@ export type AdvanceExtent = (extent: ComputedExtent, signal: AbortSignal) => Pro
 const SAMPLE_BYTES = 2048;
 const MAX_CHANGES = 1000;
 
-export function createComputedExtents(store = createByteStore(memoryShares().placeBytes)): ComputedExtents {
+export function createComputedExtents(store = createByteStore(memoryShares().segmentBytes)): ComputedExtents {
   const get = (name: Name, bytes: number, reading?: Reading) =>
     store.get<ComputedExtent>(name) ?? store.set(name, new ComputedExtent(bytes, reading));
   const fillings = createSingleFlight<ComputedExtent, Name>();

@@ -3,9 +3,9 @@
 import {
   type MediaSection,
   type Segment,
+  type SequenceRange,
   selectWindow,
   type Timeline,
-  type WindowPlace,
   type WindowTimes,
 } from '@reelay/seekable-media/timeline';
 import { digestOf } from '@reelay/seekable-media/values';
@@ -45,23 +45,23 @@ export async function readWindow(
   const { resource, tracks } = found;
   const options = { signal: session.signal, client: session.client };
   if (window.kind === 'segments') {
-    const place = { first: window.first, last: window.last };
-    const windowed = tracks.map((track) => ({ ...track, window: { resource, ...place } }));
+    const range = { first: window.first, last: window.last };
+    const windowed = tracks.map((track) => ({ ...track, window: { resource, ...range } }));
     const facts = await Promise.all(windowed.map((track) => inspectWindow(resource, track, options)));
-    return toRecording(found, place, facts);
+    return toRecording(found, range, facts);
   }
   const lists = await Promise.all(tracks.map((track) => listSegments(resource, track, options)));
-  const place = findPlace(
+  const range = findRange(
     lists.map(({ segments }) => segments),
     window,
   );
-  if (place.last - place.first >= MAX_WINDOW_SEGMENTS)
+  if (range.last - range.first >= MAX_WINDOW_SEGMENTS)
     throw new InvalidParameter(`A window has at most ${MAX_WINDOW_SEGMENTS} segments.`);
-  return { segments: `${place.first}-${place.last}` };
+  return { segments: `${range.first}-${range.last}` };
 }
 
 /** The segments that all lists hold of a window, by the first of them. */
-function findPlace([list = [], ...others]: readonly (readonly Segment[])[], window: WindowTimes): WindowPlace {
+function findRange([list = [], ...others]: readonly (readonly Segment[])[], window: WindowTimes): SequenceRange {
   const newest = Math.min(...[list, ...others].map((each) => each.at(-1)?.sequence ?? 0));
   const held = list.filter(({ sequence }) => sequence <= newest);
   const selected = selectWindow(held, window);
@@ -78,7 +78,7 @@ function findPlace([list = [], ...others]: readonly (readonly Segment[])[], wind
 /** The window as an item that is not live, so that it is sent as any recording is. */
 function toRecording(
   found: KeyedRendition,
-  { first, last }: WindowPlace,
+  { first, last }: SequenceRange,
   facts: readonly WindowFacts[],
 ): KeyedRendition {
   const { key, resource } = found;

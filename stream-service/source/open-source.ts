@@ -123,13 +123,13 @@ interface TrackRequest extends TableRequest {
  */
 export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
   const { latest = (resource) => resource, probedHosts = [], log, state } = options;
-  const { readAheadBytes, placeBytes } = memoryShares();
-  const limits = { totalReadAheadBytes: readAheadBytes, totalPlaceBytes: placeBytes, ...options.limits };
+  const { readAheadBytes, segmentBytes } = memoryShares();
+  const limits = { totalReadAheadBytes: readAheadBytes, totalSegmentBytes: segmentBytes, ...options.limits };
   const isProbed = hostMatcher(probedHosts);
   const prepare = createRequests({ ...options, limits, isProbed, parse });
   const lists = createLiveLists();
-  const store = createByteStore(STORE_SHARE * limits.totalPlaceBytes);
-  const { totalPlaceBytes: memoryBytes } = limits;
+  const store = createByteStore(STORE_SHARE * limits.totalSegmentBytes);
+  const { totalSegmentBytes: memoryBytes } = limits;
   const files = createSegmentFiles({ memoryBytes, store, probesPerHost: options.segmentProbes });
 
   const createRequest = (

@@ -137,7 +137,7 @@ export async function expectBothAfterSeeks(body: Buffer, soundPackets: number): 
     expect((await packetsOf(body, 'v', '-ss', seconds, '-t', '12')).length).toBeGreaterThanOrEqual(299);
     expect((await packetsOf(body, 'a', '-ss', seconds, '-t', '12')).length).toBeGreaterThanOrEqual(soundPackets);
   }
-  // With the sound from before that time, and with places between it and the one that is read first.
+  // With the sound from before that time, and with subsegments between it and the one that is read first.
   const [, second = ''] = await packetsOf(body, 'a', '-copyts', '-ss', '13.3');
   expect(Number.parseInt(second, 10), 'milliseconds behind the first packet').toBeLessThan(100);
 }

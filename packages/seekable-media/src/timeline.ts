@@ -230,7 +230,7 @@ export interface WindowTimes {
 }
 
 /** Sequence numbers of segments, both included. */
-export interface WindowPlace {
+export interface SequenceRange {
   readonly first: number;
   readonly last: number;
 }
@@ -260,7 +260,7 @@ export function withTimes(segments: readonly Segment[]): readonly Segment[] {
 export function selectWindow(
   segments: readonly Segment[],
   { start, end }: WindowTimes,
-): WindowPlace | 'untimed' | 'early' | 'empty' {
+): SequenceRange | 'untimed' | 'early' | 'empty' {
   const isTimed = segments.some(({ startsAtMs }) => startsAtMs !== undefined);
   if (!isTimed && [start, end].some((time) => time && 'epochMs' in time)) return 'untimed';
   let left = durationOf(segments);
@@ -303,7 +303,7 @@ function compare(span: Span, time: WindowTime): { readonly start: number; readon
 /** The segments of a window; undefined when not all of them are there. */
 export function windowSegments(
   segments: readonly Segment[],
-  { first, last }: WindowPlace,
+  { first, last }: SequenceRange,
 ): readonly Segment[] | undefined {
   const from = first - (segments[0]?.sequence ?? 0);
   const found = from < 0 ? [] : segments.slice(from, from + last - first + 1);

@@ -1,21 +1,21 @@
 import {
   box,
   FRAGMENTED_FILE_TYPE,
-  framePlace,
+  type FragmentSamples,
   fullBox,
-  type PackedPlace,
   runParts,
   u32,
   u64,
   unpackSamples,
   writeMovie,
+  writeSubsegmentBoxes,
 } from '../src/isobmff/index.ts';
 import type { TrackHeader } from '../src/isobmff/track-header.ts';
 import { checkedPage, oggPageHeader, packetSegments } from '../src/ogg.ts';
 
 /** The fragment of so many bytes that the samples of a segment make. */
-export function fragmentOf(place: PackedPlace, bytes: number): Buffer {
-  const { head, tail } = framePlace(
+export function fragmentOf(place: FragmentSamples, bytes: number): Buffer {
+  const { head, tail } = writeSubsegmentBoxes(
     bytes,
     1,
     place.runs.map((run) => ({ ...run, samples: unpackSamples(run) })),

@@ -4,13 +4,13 @@ import {
   allocateSegment,
   box,
   indexContent,
-  measurePlace,
-  type PlaceRun,
-  packPlace,
+  measureSubsegment,
+  packRuns,
   parseFragmentSamples,
   parseSegmentIndex,
   parseTrackHeader,
   recycle,
+  type TrackRun,
   UnsupportedMp4,
   u32,
   writeFragmentedMovie,
@@ -20,17 +20,17 @@ import {
   createTable,
   type Encoding,
   type ListedSegment,
-  MAX_PLACE_BYTES,
-  MAX_PLACES,
-  makePlace,
-  makeShortPlace,
-  type PlaceRequest,
+  MAX_SUBSEGMENT_BYTES,
+  MAX_SUBSEGMENTS,
   packTable,
-  placeRequest,
   presentationOf,
+  readSegmentSamples,
+  readShortSegment,
   recognizeFormat,
+  type SegmentRequest,
   type SegmentTable,
   segmentFormat,
+  segmentRequest,
   unpackTable,
 } from '../src/segment-file/index.ts';
 import { createLayout } from '../src/virtual-mp4/index.ts';
@@ -58,7 +58,7 @@ const listed = (times: readonly number[], more: Partial<ListedSegment> = {}, enc
       gapSeconds: 0,
       isDiscontinuity: false,
       ...more,
-      facts: { encoding, mainKind: 'vide', startTime, earliestTime: startTime, startsWithSync: true, placeBytes: 990 },
+      facts: { encoding, mainKind: 'vide', startTime, earliestTime: startTime, startsWithSync: true, maxBytes: 990 },
     };
   });
 
@@ -79,7 +79,7 @@ const untimed = (count: number, seconds = 2.0001): ListedSegment[] =>
     facts: { ...facts, startTime: undefined },
   }));
 
-/** For the place of a segment that is all of its list. @param parts of the segment */
+/** For the subsegment of a segment that is all of its list. @param parts of the segment */
 function onePlace(
   format: Parameters<typeof createTable>[0],
   facts: ListedSegment['facts'] | { readonly neededBytes: number },
@@ -87,13 +87,13 @@ function onePlace(
 ) {
   if ('neededBytes' in facts) throw new TypeError('A whole segment');
   const segmentBytes = Buffer.concat(parts).length;
-  const place = { facts, segmentBytes, seconds: 2, gapSeconds: 0, isDiscontinuity: false };
-  return placeRequest(createTable(format, [place]), 0, parts);
+  const subsegment = { facts, segmentBytes, seconds: 2, gapSeconds: 0, isDiscontinuity: false };
+  return segmentRequest(createTable(format, [subsegment]), 0, parts);
 }
 
-const writePlace = (runs: readonly PlaceRun[]): Buffer =>
-  fragmentOf(packPlace(runs, Buffer.alloc(0)), measurePlace(runs));
-const placeOf = (request: PlaceRequest): Buffer => fragmentOf(makePlace(request), request.bytes);
+const writeSubsegment = (runs: readonly TrackRun[]): Buffer =>
+  fragmentOf(packRuns(runs, Buffer.alloc(0)), measureSubsegment(runs));
+const placeOf = (request: SegmentRequest): Buffer => fragmentOf(readSegmentSamples(request), request.bytes);
 
 /** `ftyp`, `moov` and `sidx` of its file. */
 function headerOf(table: SegmentTable): Buffer {
@@ -102,8 +102,8 @@ function headerOf(table: SegmentTable): Buffer {
 }
 
 const secondsOf = (segments: readonly ListedSegment[]) => {
-  const { places, timescale } = createTable('mp4', segments);
-  return places.map(({ time }) => time / timescale);
+  const { entries, timescale } = createTable('mp4', segments);
+  return entries.map(({ time }) => time / timescale);
 };
 
 describe('a table of segments', () => {
@@ -133,7 +133,7 @@ describe('a table of segments', () => {
   });
 
   it('has room for samples that are decoded before the next period begins', () => {
-    const bytesOf = (seconds: number) => createTable('mp4', twoPeriods(seconds, 0)).places.map(({ bytes }) => bytes);
+    const bytesOf = (seconds: number) => createTable('mp4', twoPeriods(seconds, 0)).entries.map(({ bytes }) => bytes);
     expect([bytesOf(2), bytesOf(1.95)]).toEqual([
       [1030, 990],
       [1070, 990],
@@ -141,8 +141,8 @@ describe('a table of segments', () => {
   });
 
   it('has whole times where the period of its clock is no whole number of units', () => {
-    const { places } = createTable('packed', listed([95_443, 1.3], {}, encodingOf(12_800)));
-    const [first = 0, second = 0] = places.map(({ time }) => time);
+    const { entries } = createTable('packed', listed([95_443, 1.3], {}, encodingOf(12_800)));
+    const [first = 0, second = 0] = entries.map(({ time }) => time);
     expect([Number.isInteger(second), (second - first) / 12_800]).toEqual([true, expect.closeTo(2.018, 3)]);
   });
 
@@ -165,16 +165,19 @@ describe('a table of segments', () => {
     const sized = segments.map(({ facts, ...more }) => ({ ...more, facts: { ...facts, audioBytes: 300 } }));
     const table = createTable('mp4', sized);
     expect(unpackTable(packTable(table))).toEqual(table);
-    expect(audioTable(table)).toMatchObject({ kinds: ['soun'], places: [{ bytes: 300 }, { bytes: 300 }] });
+    expect(audioTable(table)).toMatchObject({ kinds: ['soun'], entries: [{ bytes: 300 }, { bytes: 300 }] });
   });
 
   it.each([
     ['no segments', []],
-    ['more segments than an index has entries', listed(Array.from({ length: MAX_PLACES + 1 }, (_, index) => index))],
+    [
+      'more segments than an index has entries',
+      listed(Array.from({ length: MAX_SUBSEGMENTS + 1 }, (_, index) => index)),
+    ],
     ['time scales without a common one', listed([0], {}, encodingOf(10_000_019, 48_000))],
     [
       'a segment that is too large to keep in memory',
-      listed([0]).map((each) => ({ ...each, facts: { ...each.facts, placeBytes: MAX_PLACE_BYTES + 1 } })),
+      listed([0]).map((each) => ({ ...each, facts: { ...each.facts, maxBytes: MAX_SUBSEGMENT_BYTES + 1 } })),
     ],
     [
       'too many encodings',
@@ -218,7 +221,7 @@ describe('segments of fragmented MP4', () => {
     ['that is much larger, whose bytes nothing counts', 1.5, false],
   ])('are read into the memory of one %s', (_, factor, isReused) => {
     const segment = allocateSegment(factor * 100_000);
-    recycle(packPlace([], segment));
+    recycle(packRuns([], segment));
     expect(segment.length).toBe(0);
     const next = allocateSegment(100_000);
     expect(next.buffer.byteLength > next.length).toBe(isReused);
@@ -231,12 +234,12 @@ describe('segments of fragmented MP4', () => {
     const init = writeFragmentedMovie([{ header, durationSeconds: 0 }]);
     const sample = { duration: 512, size: 100, compositionOffset: 1024, isSync: true };
     const run = { trackId: 1, decodeTime: 0, description: 1, samples: [sample, sample], data: [Buffer.alloc(200)] };
-    const bytes = writePlace([run]);
+    const bytes = writeSubsegment([run]);
     const facts = segmentFormat('mp4').inspect({ ...head(bytes, true), size: bytes.length, init });
     expect(facts).toMatchObject({ startTime: 0, endTime: 1024, startsWithSync: true });
   });
 
-  /** For the place of one segment. */
+  /** For the subsegment of one segment. */
   const requestOf = (segment: Buffer) => {
     const init = headerOf(createTable('mp4', listed([0])));
     const facts = segmentFormat('mp4').inspect({ ...head(segment, true), size: segment.length, init });
@@ -253,9 +256,9 @@ describe('segments of fragmented MP4', () => {
       { ...run, trackId: 1, decodeTime: 0 },
       { ...run, trackId: 2, decodeTime: late },
     ];
-    const segment = writePlace(runs);
-    const place = placeOf(requestOf(segment));
-    const fragment = { bytes: place.subarray(0, place.readUInt32BE()), offset: 0 };
+    const segment = writeSubsegment(runs);
+    const subsegment = placeOf(requestOf(segment));
+    const fragment = { bytes: subsegment.subarray(0, subsegment.readUInt32BE()), offset: 0 };
     expect([...parseFragmentSamples(fragment, 2, Buffer.alloc(16))]).toMatchObject([
       { decodeTime, compositionOffset },
       { decodeTime: (decodeTime ?? 0) + 4096, compositionOffset },
@@ -265,12 +268,12 @@ describe('segments of fragmented MP4', () => {
   it.each([
     ['at once where they have few samples, however large', 100, 60_000, true],
     ['elsewhere where they have many', 10_001, 1, false],
-  ])('become a place %s', (_, count, size, isShort) => {
+  ])('become a subsegment %s', (_, count, size, isShort) => {
     const samples = new Array(count).fill({ duration: 40, size, compositionOffset: 0, isSync: true });
     const runs = [{ trackId: 1, decodeTime: 0, description: 1, samples, data: [Buffer.alloc(count * size)] }];
-    const segment = writePlace(runs);
+    const segment = writeSubsegment(runs);
     const request = requestOf(segment);
-    expect(makeShortPlace(request)).toEqual(isShort ? makePlace(request) : undefined);
+    expect(readShortSegment(request)).toEqual(isShort ? readSegmentSamples(request) : undefined);
   });
 
   const unit = (hex: string) => Buffer.concat([u32(hex.length / 2), Buffer.from(hex, 'hex')]);
@@ -291,7 +294,7 @@ describe('segments of fragmented MP4', () => {
         Array.from({ length: fragments }, (_, index) => {
           const at = { trackId: 1, decodeTime: index * 1536, description: 1 };
           const run = { ...at, samples, data: samples.flatMap(() => data) };
-          return writePlace([run]);
+          return writeSubsegment([run]);
         }),
       );
       const bytes = tsSegment(type, picture);
@@ -312,10 +315,10 @@ describe('segments of fragmented MP4', () => {
       for (let end = 0; end < whole.length; end += 1)
         expect(readParameterSets(whole.subarray(0, end)), `${end} bytes`).toBeUndefined();
       const sent = (segments: readonly ListedSegment[], index: number) => {
-        const place = placeOf(placeRequest(createTable('mp4', segments), index, [segment]));
-        const fragment = { bytes: place.subarray(0, place.readUInt32BE()), offset: 0 };
+        const subsegment = placeOf(segmentRequest(createTable('mp4', segments), index, [segment]));
+        const fragment = { bytes: subsegment.subarray(0, subsegment.readUInt32BE()), offset: 0 };
         return [...parseFragmentSamples(fragment, 1, Buffer.alloc(16))].map(({ offset, size }) =>
-          place.toString('hex', offset, offset + size),
+          subsegment.toString('hex', offset, offset + size),
         );
       };
       const times = (...all: readonly Buffer[]) =>
@@ -397,21 +400,21 @@ describe('segments of MPEG-TS and packed audio', () => {
     ['noise in place of frames', tsSegment(15, ADTS_FRAME, 'ffffffffff')],
   ])('are refused with %s', (_, segment) => expect(() => read(segment)).toThrow(UnsupportedMp4));
 
-  it('become the same place in any parts, which stay as they are', () => {
+  it('become the same subsegment in any parts, which stay as they are', () => {
     const segment = tsSegment(27, H264_PICTURE, H264_PICTURE);
     const before = Buffer.from(segment);
-    const place = read(segment);
-    expect(read(segment.subarray(0, 200), segment.subarray(200)).equals(place)).toBe(true);
+    const subsegment = read(segment);
+    expect(read(segment.subarray(0, 200), segment.subarray(200)).equals(subsegment)).toBe(true);
     expect(segment.equals(before)).toBe(true);
   });
 
   it.each([
     ['at once where they have few frames', 100, true],
     ['elsewhere where they have many', 10_002, false],
-  ])('become a place %s', (_, frames, isShort) => {
+  ])('become a subsegment %s', (_, frames, isShort) => {
     const segment = Buffer.alloc(frames * 9, Buffer.from('fff14c80013ffc0000', 'hex'));
     const request = onePlace('packed', inspect(segment), segment);
-    expect(makeShortPlace(request)).toEqual(isShort ? makePlace(request) : undefined);
+    expect(readShortSegment(request)).toEqual(isShort ? readSegmentSamples(request) : undefined);
   });
 
   it.each([
@@ -425,7 +428,7 @@ describe('segments of MPEG-TS and packed audio', () => {
       const request = onePlace('mpegts', inspect(segment), segment);
       const later = { ...request, sourceTime: (request.sourceTime ?? Number.NaN) + seconds * request.timescale };
       if (isSame) expect(placeOf(later).equals(placeOf(request))).toBe(true);
-      else expect(() => makePlace(later)).toThrow('begins at another time');
+      else expect(() => readSegmentSamples(later)).toThrow('begins at another time');
     },
   );
 

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { parseFragmentSamples, UnsupportedMp4 } from '../src/isobmff/index.ts';
 import {
   createWebmTable,
-  makePlace,
-  makeShortPlace,
-  placeRequest,
+  readSegmentSamples,
+  readShortSegment,
   type SegmentTable,
+  segmentRequest,
   startSecondsOf,
 } from '../src/segment-file/index.ts';
 import { readBlocks, readWebmFile, type WebmFile } from '../src/webm/index.ts';
@@ -27,7 +27,7 @@ const read = (parts: Partial<WebmParts> = {}) => readBytes(webmFile(parts));
 const readBytes = (head: Buffer, fileBytes = head.length) => readWebmFile({ head, fileBytes });
 
 const placeOf = (table: SegmentTable, index: number, segment: Buffer): Buffer =>
-  fragmentOf(makePlace(placeRequest(table, index, [segment])), table.places[index]?.bytes ?? 0);
+  fragmentOf(readSegmentSamples(segmentRequest(table, index, [segment])), table.entries[index]?.bytes ?? 0);
 
 function requireFile(file: ReturnType<typeof readWebmFile>): WebmFile {
   if (!('tracks' in file)) throw new Error('The cues are elsewhere');
@@ -35,27 +35,27 @@ function requireFile(file: ReturnType<typeof readWebmFile>): WebmFile {
 }
 
 describe('a file of WebM', () => {
-  it('is places from cue to cue, in units of its track', () => {
+  it('is spans from cue to cue, in units of its track', () => {
     const file = requireFile(read());
-    const [place] = file.places;
+    const [first] = file.spans;
     expect(file).toMatchObject({ unitNs: 1_000_000, duration: 3000, tracks: [{ kind: 'vide', number: 1 }] });
-    expect(file.places.map(({ time }) => time)).toEqual([0, 1000, 2000]);
-    expect(file.places.map(({ start }) => start - (place?.start ?? 0))).toEqual(
+    expect(file.spans.map(({ time }) => time)).toEqual([0, 1000, 2000]);
+    expect(file.spans.map(({ start }) => start - (first?.start ?? 0))).toEqual(
       [0, 1, 2].map((n) => n * cluster(0).length),
     );
   });
 
-  it('begins earlier by the delay of its audio, and its places have the times of its cues', () => {
+  it('begins earlier by the delay of its audio, and its entries have the times of its cues', () => {
     const table = createWebmTable(requireFile(read({ codec: 'A_OPUS' })));
     expect([table.timescale, startSecondsOf(table)]).toEqual([48_000, -312 / 48_000]);
-    expect(table.places.map(({ time }) => time + 312)).toEqual([0, 48_000, 96_000]);
+    expect(table.entries.map(({ time }) => time + 312)).toEqual([0, 48_000, 96_000]);
   });
 
-  it('makes a place of exactly the bytes of its table', () => {
+  it('makes a subsegment of exactly the bytes of its table', () => {
     const table = createWebmTable(requireFile(read()));
-    const place = placeOf(table, 1, cluster(1000));
-    expect(place.length).toBe(table.places[1]?.bytes);
-    expect(place.includes('frame 1000')).toBe(true);
+    const subsegment = placeOf(table, 1, cluster(1000));
+    expect(subsegment.length).toBe(table.entries[1]?.bytes);
+    expect(subsegment.includes('frame 1000')).toBe(true);
   });
 
   it.each([
@@ -77,20 +77,20 @@ describe('a file of WebM', () => {
     ['a frame of one byte', cluster(1000, [element(0xa3, Buffer.from([0x81]))])],
     ['bytes that are no element', Buffer.concat([cluster(1000), Buffer.alloc(4)])],
     ['a cluster of unknown size', Buffer.concat([Buffer.from('1f43b675ff', 'hex'), cluster(1000)])],
-    ['more than its place holds', cluster(1000, [block(0, { data: Buffer.alloc(50_000) })])],
-  ])('makes no place of a segment with %s', (_name, segment) => {
+    ['more than its subsegment holds', cluster(1000, [block(0, { data: Buffer.alloc(50_000) })])],
+  ])('makes no subsegment of a segment with %s', (_name, segment) => {
     const table = createWebmTable(requireFile(read()));
-    expect(() => makePlace(placeRequest(table, 1, [segment]))).toThrow(UnsupportedMp4);
+    expect(() => readSegmentSamples(segmentRequest(table, 1, [segment]))).toThrow(UnsupportedMp4);
   });
 
   it.each([
     ['at once', 'few elements', 9_000, true],
     ['elsewhere', 'many', 10_001, false],
-  ])('makes a place %s of a segment of %s', (_, _elements, count, isShort) => {
+  ])('makes a subsegment %s of a segment of %s', (_, _elements, count, isShort) => {
     const padded = cluster(1000, [block(0), ...new Array(count).fill(element(0xec, Buffer.alloc(0)))]);
     const table = createWebmTable(requireFile(read()));
-    const request = placeRequest(table, 1, [padded]);
-    expect(makeShortPlace(request)).toEqual(isShort ? makePlace(request) : undefined);
+    const request = segmentRequest(table, 1, [padded]);
+    expect(readShortSegment(request)).toEqual(isShort ? readSegmentSamples(request) : undefined);
   });
 
   it('reads frames of groups with what they say', () => {
@@ -118,8 +118,8 @@ describe('a file of WebM', () => {
     // Packets of 20 ms.
     const data = lace([Buffer.from('\x08a'), Buffer.from('\x08bc')]);
     const laced = (time: number) => block(time, { flags: KEYFRAME | LACING.xiph, data });
-    const place = placeOf(table, 1, cluster(1000, [laced(0), laced(41)]));
-    const moof = { bytes: place.subarray(0, place.readUInt32BE(0)), offset: 0 };
+    const subsegment = placeOf(table, 1, cluster(1000, [laced(0), laced(41)]));
+    const moof = { bytes: subsegment.subarray(0, subsegment.readUInt32BE(0)), offset: 0 };
     const samples = [...parseFragmentSamples(moof, 1, Buffer.alloc(16))];
     expect(samples.map(({ duration, size }) => [duration, size])).toEqual([
       [984, 2],
@@ -139,7 +139,7 @@ describe('a file of WebM', () => {
         block(index * 100 + (index % 2), { flags: KEYFRAME | LACING.xiph, data }),
       );
       const segment = cluster(0, blocks);
-      const table = createWebmTable({ ...file, places: [{ time: 0, start: 0, end: segment.length }] });
+      const table = createWebmTable({ ...file, spans: [{ time: 0, start: 0, end: segment.length }] });
       return placeOf(table, 0, segment).length;
     };
     expect(bytesFor(lacedFile)).toBeGreaterThan(10_000);
@@ -150,14 +150,14 @@ describe('a file of WebM', () => {
   it('has the rate of sound where no second is made of its units', () => {
     const table = createWebmTable(requireFile(read({ codec: 'A_OPUS', unit: 20_832 })));
     expect(table.timescale).toBe(48_000);
-    expect(table.places.map(({ time }) => time + 312)).toEqual([0, 1000, 2000]);
-    const place = placeOf(table, 1, cluster(1000));
-    expect(place.includes('frame 1000')).toBe(true);
+    expect(table.entries.map(({ time }) => time + 312)).toEqual([0, 1000, 2000]);
+    const subsegment = placeOf(table, 1, cluster(1000));
+    expect(subsegment.includes('frame 1000')).toBe(true);
   });
 
-  it('is no place from a cue on that names sound within a cluster', () => {
+  it('is no subsegment from a cue on that names sound within a cluster', () => {
     const cues = [cue(0, 0, 1, 10), cue(500, 0, 1, 90), cue(1500, 1, 1, 90), cue(2000, 2, 1, 12)];
-    const timesOf = (codec: string) => requireFile(read({ codec, cues })).places.map(({ time }) => time);
+    const timesOf = (codec: string) => requireFile(read({ codec, cues })).spans.map(({ time }) => time);
     expect(timesOf('A_OPUS')).toEqual([0, 2000]);
     // Before a picture, there may be sound.
     expect(timesOf('V_VP9')).toEqual([0, 1500, 2000]);
@@ -170,7 +170,7 @@ describe('a file of WebM', () => {
     const { first } = needed as { first: number };
     const cues = { first, bytes: bytes.subarray(first) };
     expect(
-      requireFile(readWebmFile({ head: bytes.subarray(0, 300), fileBytes: bytes.length, cues })).places,
+      requireFile(readWebmFile({ head: bytes.subarray(0, 300), fileBytes: bytes.length, cues })).spans,
     ).toHaveLength(3);
   });
 
@@ -210,7 +210,7 @@ describe('a file of WebM', () => {
         changed.writeUInt8(value, at);
         try {
           const file = readBytes(changed);
-          if ('tracks' in file) for (const place of file.places) expect(place.end).toBeLessThanOrEqual(bytes.length);
+          if ('tracks' in file) for (const subsegment of file.spans) expect(subsegment.end).toBeLessThanOrEqual(bytes.length);
           else expect(file.last).toBeLessThan(bytes.length);
         } catch (error) {
           expect(error, `${at}: ${value}`).toBeInstanceOf(UnsupportedMp4);

@@ -16,8 +16,8 @@ export const defaultLimits = {
   readAheadBytes: 8 * MiB,
   /** Bytes buffered ahead of clients by all streams together. Beyond this, each stream requests one range at a time. */
   totalReadAheadBytes: 64 * MiB,
-  /** Bytes of places of lists that all streams together use. One client may use half. */
-  totalPlaceBytes: 64 * MiB,
+  /** Bytes of segments of lists that all streams together use. One client may use half. */
+  totalSegmentBytes: 64 * MiB,
   /** Concurrent connections per stream, to a source that throttles each connection. */
   maxConnections: 4,
   /** Milliseconds without a byte after which a connection is closed. */

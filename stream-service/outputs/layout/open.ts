@@ -7,7 +7,7 @@ import {
   findFirstRead,
   fragmentsOf,
 } from '@reelay/seekable-media/reading';
-import type { Layout, PlaceFragment, SourceIndex } from '@reelay/seekable-media/virtual-mp4';
+import type { Layout, SourceIndex, SubsegmentFragment } from '@reelay/seekable-media/virtual-mp4';
 import { fileStreams, type Source } from '@reelay/source';
 import { nameOf } from '@reelay/source/names';
 import { UpstreamError } from '../../../core/errors/index.ts';
@@ -180,14 +180,14 @@ async function openSources(
   const shared = extents.share(known.name, (index) => openSame(index, { first: 0, last: 0 }));
   const isBeyond = firstByte >= layout.size;
   const extent = isBeyond ? undefined : layout.extentAt(firstByte);
-  const isList = (index: SourceIndex) => layout.placeTracks.length > 0 && Boolean(found.tracks[index]?.file);
+  const isList = (index: SourceIndex) => layout.subsegmentTracks.length > 0 && Boolean(found.tracks[index]?.file);
   // What is in the cache has been read from the files of the layout.
   const store = storeOf(extents, shared);
-  const isCached = extent?.kind === 'place' && isPlaceKept(layout, extent.sourceOffset, { store, isList });
+  const isCached = extent?.kind === 'subsegment' && isKept(layout, extent.sourceOffset, { store, isList });
   const isFirst = (index: SourceIndex) =>
     extent !== undefined &&
     !isCached &&
-    (extent.kind === 'place' || (extent.kind !== 'own' && extent.source === index));
+    (extent.kind === 'subsegment' || (extent.kind !== 'own' && extent.source === index));
   const fits = await Promise.all(
     found.tracks.map(async (track, index) => {
       if (!isFirst(index) && !isProbed(track) && !isList(index)) return true;
@@ -206,7 +206,7 @@ async function openSources(
 
 /** Keeps fragments of files for streams of other clients. */
 function storeOf(extents: ComputedExtents, shared: SharedFile): FragmentStore {
-  const nameOfFragment = (source: SourceIndex, { index }: PlaceFragment) =>
+  const nameOfFragment = (source: SourceIndex, { index }: SubsegmentFragment) =>
     nameOf([shared.name], 'fragment', [source, index]);
   return {
     get: (source, fragment, isForOthers) =>
@@ -225,6 +225,6 @@ interface KeptFragments {
   readonly isList: (source: SourceIndex) => boolean;
 }
 
-/** Whether the fragments of files that a place needs are in memory. */
-const isPlaceKept = (layout: Layout, number: number, { store, isList }: KeptFragments): boolean =>
+/** Whether the fragments of files that a subsegment needs are in memory. */
+const isKept = (layout: Layout, number: number, { store, isList }: KeptFragments): boolean =>
   fragmentsOf(layout, number).every(({ source, fragment }) => isList(source) || store.has(source, fragment));

@@ -155,9 +155,9 @@ export async function readLayout(
 
 /** Of the first track of a list. */
 async function readFirstSamples(fragments: FragmentSource, signal: AbortSignal): Promise<Float64Array | undefined> {
-  const { place, release } = await fragments.take(0, signal);
+  const { samples, release } = await fragments.take(0, signal);
   release();
-  return place.runs[0]?.samples.slice();
+  return samples.runs[0]?.samples.slice();
 }
 
 type Entity = Pick<SizedFile, 'size' | 'validator'>;

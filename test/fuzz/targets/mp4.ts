@@ -14,10 +14,10 @@ import { layOutClip, parseFileTracks, readFragmentSamples, readTableSamples } fr
 import {
   createTable,
   createWebmTable,
-  makePlace,
-  placeRequest,
+  readSegmentSamples,
   recognizeFormat,
   segmentFormat,
+  segmentRequest,
 } from '@reelay/seekable-media/segment-file';
 import { readWebmFile } from '@reelay/seekable-media/webm';
 import { UpstreamError } from '../../../core/errors/index.ts';
@@ -142,7 +142,7 @@ export const mp4: FuzzTargets = {
     maxInlineBytes: 0,
     maxSteps: { fixed: 500_000_000, perByte: 1000 },
   },
-  'segment-place': {
+  'segment-subsegment': {
     run(input) {
       const head = { bytes: input, isWhole: true, size: input.length, encoding: undefined };
       const format = recognizeFormat(input) ?? 'mp4';
@@ -150,9 +150,9 @@ export const mp4: FuzzTargets = {
       if ('neededBytes' in facts) return check(facts.neededBytes > input.length, 'Needs what is there');
       const listed = { facts, segmentBytes: input.length, seconds: 2, gapSeconds: 0, isDiscontinuity: false };
       const table = createTable(format, [listed]);
-      const bytes = table.places[0]?.bytes ?? 0;
-      const place = seeds.fragmentOf(makePlace(placeRequest(table, 0, [input])), bytes);
-      check(place.length === bytes, 'A place of another size');
+      const bytes = table.entries[0]?.bytes ?? 0;
+      const subsegment = seeds.fragmentOf(readSegmentSamples(segmentRequest(table, 0, [input])), bytes);
+      check(subsegment.length === bytes, 'A subsegment of another size');
     },
     errors: [UnsupportedMp4],
     seeds: [
@@ -171,8 +171,8 @@ export const mp4: FuzzTargets = {
       const read = readWebmFile({ head: input, fileBytes: input.length });
       if (!('tracks' in read))
         return check(read.first <= read.last && read.last < input.length, 'Cues beyond the file');
-      const { places } = createWebmTable(read);
-      const mediaBytes = places.reduce((sum, { segmentBytes }) => sum + segmentBytes, 0);
+      const { entries } = createWebmTable(read);
+      const mediaBytes = entries.reduce((sum, { segmentBytes }) => sum + segmentBytes, 0);
       check(mediaBytes < input.length, 'More media than the file has');
     },
     errors: [UnsupportedMp4],
@@ -180,15 +180,15 @@ export const mp4: FuzzTargets = {
     maxBytes: 2 * MB,
     maxSteps: { fixed: 50_000, perByte: 200 },
   },
-  'webm-place': {
+  'webm-subsegment': {
     run(input) {
       const read = readWebmFile({ head: WEBM, fileBytes: WEBM.length });
       check('tracks' in read, 'The seed has its cues in front');
-      const [, listed] = createWebmTable(read).places;
+      const [, listed] = createWebmTable(read).entries;
       check(listed !== undefined, 'The seed has several cues');
-      const table = { ...createWebmTable(read), places: [listed] };
-      const place = seeds.fragmentOf(makePlace(placeRequest(table, 0, [input])), listed.bytes);
-      check(place.length === listed.bytes, 'A place of another size');
+      const table = { ...createWebmTable(read), entries: [listed] };
+      const subsegment = seeds.fragmentOf(readSegmentSamples(segmentRequest(table, 0, [input])), listed.bytes);
+      check(subsegment.length === listed.bytes, 'A subsegment of another size');
     },
     errors: [UnsupportedMp4],
     seeds: [cluster(1000)],

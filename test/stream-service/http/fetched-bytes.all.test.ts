@@ -14,7 +14,7 @@ const HEADER_BYTES = 64 * KiB;
 /** The largest fragments: 1 s of video at 160 kbit/s, and 5 s of audio at 64 kbit/s. */
 const FRAGMENT_BYTES = 120_000;
 /** A fragment of the video, and two of the audio where one ends in its time. */
-const PLACE_BYTES = 160_000;
+const SUBSEGMENT_BYTES = 160_000;
 /** What FFmpeg reads of these files before it reads media. */
 const FFMPEG_HEADER_BYTES = 512 * KiB;
 /** Before FFmpeg writes a byte: what it is told of the segments, and what a pipe holds. */
@@ -44,7 +44,7 @@ interface Output {
   readonly perByte?: number;
   /** Fetched for a byte next to one that was sent. @default `unit` */
   readonly again?: number;
-  /** Each place costs the encoding of a segment: fewer are read. */
+  /** Each subsegment costs the encoding of a segment: fewer are read. */
   readonly isEncoded?: boolean;
 }
 
@@ -96,8 +96,8 @@ const OUTPUTS: Readonly<Record<string, Output>> = {
   'a clip': file(`Media/${both}?start=100&end=160`),
   'a progressive pair': pair(`Media/${keys.progressive}`, 0),
   'a progressive pair on Combined': pair(`Combined/${keys.progressive}`, 0),
-  'a fragmented pair: a place': pair(`Media/${keys.fragmented}`, PLACE_BYTES),
-  'a fragmented pair on Combined: a place': pair(`Combined/${keys.fragmented}`, PLACE_BYTES),
+  'a fragmented pair: a subsegment': pair(`Media/${keys.fragmented}`, SUBSEGMENT_BYTES),
+  'a fragmented pair on Combined: a subsegment': pair(`Combined/${keys.fragmented}`, SUBSEGMENT_BYTES),
   'HLS: a segment': { path: `Media/${keys.media('hls')}`, seconds: 300, unit: FFMPEG_PROBE_BYTES },
   'DASH: a segment': { path: `Media/${keys.media('dash')}`, seconds: 8, unit: 2 * MiB },
   'a master playlist: the headers': pair(`Hls/${keys.progressive}/master.m3u8`, 0),

@@ -95,12 +95,12 @@ describe('a complete list of fragmented MP4', () => {
     const other = await serveBoth();
     site.requests.length = 0;
     await expectRanges(other, whole);
-    // The table is that of the first process; places are kept.
+    // The table is that of the first process; subsegments are kept.
     expect(site.asked).toEqual(['both.m3u8', ...site.asked.slice(1)]);
     const segments = ['both0.m4s', 'both1.m4s', 'both2.m4s', 'both3.m4s', 'both4.m4s'];
     // Besides, some bytes of what is kept are compared with it.
-    const places = site.requests.slice(1).filter(({ range = '' }) => !/^bytes=[1-9]/.test(range));
-    expect(places.map(({ path }) => path).toSorted()).toEqual(segments);
+    const subsegments = site.requests.slice(1).filter(({ range = '' }) => !/^bytes=[1-9]/.test(range));
+    expect(subsegments.map(({ path }) => path).toSorted()).toEqual(segments);
 
     await site.service?.close();
     const third = await serveBoth();
@@ -233,8 +233,8 @@ describe('a complete list of fragmented MP4', () => {
     expect([most, Number(headers['content-length']) > 0]).toEqual([1, true]);
   });
 
-  it('waits for the memory of its places, which a stream that nobody reads gives back when it ends', async () => {
-    const source = await openFile({ totalPlaceBytes: 1000 });
+  it('waits for the memory of its subsegments, which a stream that nobody reads gives back when it ends', async () => {
+    const source = await openFile({ totalSegmentBytes: 1000 });
     const { size = 0, headerBytes } = source;
     const held = source.read(headerBytes ?? 0);
     await once(held, 'readable');
@@ -250,7 +250,7 @@ describe('a complete list of fragmented MP4', () => {
   });
 
   it('is the same for streams at once, although each frees what it has passed', async () => {
-    const source = await openFile({ totalPlaceBytes: 400_000 });
+    const source = await openFile({ totalSegmentBytes: 400_000 });
     const [first, ...others] = await Promise.all([0, 0, 1, 1].map((from) => buffer(source.read(from))));
     expect(first?.length).toBe(source.size);
     expect(others.map((read) => first?.subarray(-read.length).equals(read))).toEqual([true, true, true]);

@@ -77,7 +77,7 @@ describe('a name', () => {
       // Keyed by hosts, and by what a single track does.
       ...['read-table.ts: string, Semaphore', 'track-locator.ts: void'],
       // The reports of another service, by the ids of videos.
-      ...['segments.ts: string, readonly Segment[] | UpstreamError', 'segments.ts: readonly Segment[]'],
+      ...['sponsorblock.ts: string, readonly SkipSegment[] | UpstreamError', 'sponsorblock.ts: readonly SkipSegment[]'],
     ];
     const found = sourceFiles
       .filter((file) => /^(packages\/source|stream-service)\//.test(file))

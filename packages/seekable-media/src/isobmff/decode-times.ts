@@ -1,7 +1,7 @@
-import type { PlaceRun, PlaceSample } from './place.ts';
+import type { RunSample, TrackRun } from './subsegment.ts';
 
-type TimedRun = Pick<PlaceRun, 'decodeTime' | 'samples'>;
-type Timed = Pick<PlaceSample, 'duration' | 'compositionOffset'>;
+type TimedRun = Pick<TrackRun, 'decodeTime' | 'samples'>;
+type Timed = Pick<RunSample, 'duration' | 'compositionOffset'>;
 
 /** When samples are decoded, when they are shown, and the latest times to decode them: each before it and all that follow it are shown. */
 function timesOf(decodeTime: number, samples: readonly Timed[], step: number) {

@@ -53,16 +53,15 @@ export {
 } from './movie-header.ts';
 export {
   allocateSegment,
-  type PackedPlace,
+  type FragmentSamples,
   type PackedRun,
-  packPlace,
+  packRuns,
   packSamples,
   recycle,
   runParts,
   unpackSamples,
-  weighPlace,
-} from './packed-place.ts';
-export { framePlace, LENGTH_BYTES, measurePlace, type PlaceRun, type PlaceSample } from './place.ts';
+  weighSamples,
+} from './packed-samples.ts';
 export {
   countDeclaredSamples,
   parseSampleTable,
@@ -77,6 +76,7 @@ export {
   type RandomAccessPoint,
   type SegmentIndex,
 } from './segment-index.ts';
+export { LENGTH_BYTES, measureSubsegment, type RunSample, type TrackRun, writeSubsegmentBoxes } from './subsegment.ts';
 export { readTableDuration, type TableDuration } from './track-duration.ts';
 export {
   displaySize,

@@ -50,24 +50,24 @@ const MAX_REORDERED_FRAMES = 16;
 const SEGMENT_BYTES = 100;
 
 /**
- * A file for the video, the audio or both of a source. What has sample tables has one for each of them: its tracks are cut at other places.
+ * A file for the video, the audio or both of a source. What has sample tables has one for each of them: its tracks are cut at other subsegments.
  * @throws UnsupportedMp4 when its fragments are not known from its headers, and Error when it is truncated
  */
 export function layOutHls(source: LayoutSource, wanted: readonly HandlerType[]): HlsLayout {
   const kinds = isList(source) || source.fragments ? wanted : wanted.slice(0, 1);
-  const { layout, places, timescale, headerBytes, headers } = layOutTracks(source, kinds);
+  const { layout, subsegments, timescale, headerBytes, headers } = layOutTracks(source, kinds);
   const traits = kinds.map((kind, index) => traitsOf(headers[index] as TrackHeader, kind, source));
   return {
     ...layout,
-    memoryBytes: layout.memoryBytes + places.length * SEGMENT_BYTES,
+    memoryBytes: layout.memoryBytes + subsegments.length * SEGMENT_BYTES,
     stream: {
       ...Object.assign({}, ...traits),
       codecs: traits.flatMap(({ codecs }) => codecs),
       kind: kinds.length > 1 ? 'both' : kinds[0] === 'vide' ? 'video' : 'audio',
       initBytes: headerBytes,
-      startSeconds: (places[0]?.time ?? 0) / timescale,
-      segments: groupFragments(places, layout.mediaStart, timescale),
-      isIndependent: areIndependent(places),
+      startSeconds: (subsegments[0]?.time ?? 0) / timescale,
+      segments: groupFragments(subsegments, layout.mediaStart, timescale),
+      isIndependent: areIndependent(subsegments),
       isSplit: kinds.length < wanted.length,
     },
   };

@@ -15,7 +15,7 @@ const STARTS_WITH_SAP = 0x8000_0000;
 /** A playlist is written for each request: it has at most as many segments as 36 hours. */
 const MAX_SEGMENTS = 20_000;
 
-/** A place of a file. */
+/** A subsegment of a file. */
 interface Timed {
   readonly bytes: number;
   /** Units. */

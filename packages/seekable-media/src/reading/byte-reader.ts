@@ -1,4 +1,4 @@
-import type { PlacePart } from './place-memory.ts';
+import type { ContentPart } from './subsegment-content.ts';
 
 /** Bytes that can be read from any offset: of a file, of a `Blob`, of a server that answers ranges. */
 export interface ByteSource {
@@ -222,7 +222,7 @@ export async function* passOn(
   first: number,
   bytes: number,
   onRead?: (first: number, chunk: Buffer) => void,
-): AsyncGenerator<PlacePart> {
+): AsyncGenerator<ContentPart> {
   reader.seek(first);
   for (let left = bytes; left > 0; ) {
     const chunk = reader.take(left);

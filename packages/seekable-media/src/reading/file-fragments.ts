@@ -1,18 +1,24 @@
 import type { PackedRun } from '../isobmff/index.ts';
 import { type Parsing, READ_FRAGMENT, runTask } from '../tasks/index.ts';
-import { type Layout, type PlaceFragment, placesSpan, type RunRange, type SourceIndex } from '../virtual-mp4/index.ts';
+import {
+  type Layout,
+  type RunRange,
+  type SourceIndex,
+  type SubsegmentFragment,
+  subsegmentsSpan,
+} from '../virtual-mp4/index.ts';
 import type { BoxReader } from './box-reader.ts';
 import { type ByteReader, passOn } from './byte-reader.ts';
 import { FillingBuffer } from './filling-buffer.ts';
 import { readMoofs } from './movie-fragments.ts';
-import type { FragmentReader, TakenFragment } from './places.ts';
+import type { FragmentReader, TakenFragment } from './subsegments.ts';
 
 /** Where fragments of files are kept for other streams, in the version of the file that this stream reads. */
 export interface FragmentStore {
   /** A buffer for a fragment, which may have some of its bytes. @param isForOthers it is kept */
-  get(source: SourceIndex, fragment: PlaceFragment, isForOthers: boolean): FillingBuffer;
+  get(source: SourceIndex, fragment: SubsegmentFragment, isForOthers: boolean): FillingBuffer;
   /** Whether a fragment is there as a whole. */
-  has(source: SourceIndex, fragment: PlaceFragment): boolean;
+  has(source: SourceIndex, fragment: SubsegmentFragment): boolean;
   /**
    * To be called before bytes are sent, or added.
    * @param buffer absent: they pass on
@@ -35,8 +41,8 @@ export interface FileFragmentsOptions {
   readonly layout: Layout;
   readonly source: SourceIndex;
   readonly store: FragmentStore;
-  /** Number of the last place that is read. */
-  readonly lastPlace: number;
+  /** Number of the last subsegment that is read. */
+  readonly lastSubsegment: number;
   /** Opens the source. @param span that is read first, at least */
   readonly open: (span: { readonly first: number; readonly last: number }) => Promise<ByteReader>;
   readonly parsing: Parsing & { readonly signal: AbortSignal };
@@ -44,16 +50,16 @@ export interface FileFragmentsOptions {
 
 /** Beyond the range, for the rest of a `moof`. */
 const EXTRA_READ_BYTES = 64 * 1024;
-/** So many places of a stream are kept: players open a connection for each, and one that reads on needs none of those behind it. */
-const KEPT_PLACES = 2;
+/** So many subsegments of a stream are kept: players open a connection for each, and one that reads on needs none of those behind it. */
+const KEPT_FRAGMENTS = 2;
 
 /**
  * The fragments of a file with sample tables or an index. Those of the first source pass on as they arrive, once what is kept of a stream
  * for others has been read; those of further ones are read as a whole.
  */
 export function fileFragments(options: FileFragmentsOptions): FragmentReader {
-  const { layout, source, lastPlace, store, open, parsing } = options;
-  const tracks = layout.placeTracks.filter((track) => track.source === source);
+  const { layout, source, lastSubsegment, store, open, parsing } = options;
+  const tracks = layout.subsegmentTracks.filter((track) => track.source === source);
   const isLead = source === 0 && tracks.length === 1;
   let reader: Promise<ByteReader> | undefined;
   let count = 0;
@@ -63,8 +69,8 @@ export function fileFragments(options: FileFragmentsOptions): FragmentReader {
   let before: Promise<unknown> = Promise.resolve();
 
   /** What ends a stream early costs no more than it has read: requests grow with what has been read. */
-  const lastByte = placesSpan(tracks, source, { first: 0, last: lastPlace })?.last ?? 0;
-  const openAt = async ({ first, bytes }: PlaceFragment): Promise<ByteReader> => {
+  const lastByte = subsegmentsSpan(tracks, source, { first: 0, last: lastSubsegment })?.last ?? 0;
+  const openAt = async ({ first, bytes }: SubsegmentFragment): Promise<ByteReader> => {
     const opened = await open({ first, last: first + bytes - 1 });
     parsing.signal.addEventListener('abort', () => opened.destroy(), { once: true });
     if (parsing.signal.aborted) opened.destroy();
@@ -72,12 +78,12 @@ export function fileFragments(options: FileFragmentsOptions): FragmentReader {
     opened.seek(first);
     return opened;
   };
-  const readerAt = (fragment: PlaceFragment): Promise<ByteReader> => {
+  const readerAt = (fragment: SubsegmentFragment): Promise<ByteReader> => {
     reader ??= openAt(fragment);
     return reader;
   };
 
-  const runsOf = async (fragment: PlaceFragment, boxes: BoxReader): Promise<readonly PackedRun[]> => {
+  const runsOf = async (fragment: SubsegmentFragment, boxes: BoxReader): Promise<readonly PackedRun[]> => {
     const { first, bytes, moof } = fragment;
     const moofs = moof
       ? [{ bytes: layout.own.subarray(moof.offset, moof.offset + moof.bytes), offset: 0 }]
@@ -91,7 +97,7 @@ export function fileFragments(options: FileFragmentsOptions): FragmentReader {
   };
 
   /** A fragment in memory, which is filled as far as it is needed. */
-  const keep = async (fragment: PlaceFragment, isForOthers: boolean): Promise<TakenFragment> => {
+  const keep = async (fragment: SubsegmentFragment, isForOthers: boolean): Promise<TakenFragment> => {
     const { first, bytes } = fragment;
     const buffer = store.get(source, fragment, isForOthers);
     await store.use(buffer, false);
@@ -122,7 +128,7 @@ export function fileFragments(options: FileFragmentsOptions): FragmentReader {
   };
 
   /** A fragment that passes on. */
-  const pass = async (fragment: PlaceFragment): Promise<TakenFragment> => {
+  const pass = async (fragment: SubsegmentFragment): Promise<TakenFragment> => {
     await store.use(undefined, true);
     const own = await readerAt(fragment);
     const runs = await runsOf(fragment, own);
@@ -143,8 +149,8 @@ export function fileFragments(options: FileFragmentsOptions): FragmentReader {
     },
     take(fragment) {
       count += 1;
-      if (isLead && isSimple && count > KEPT_PLACES) return pass(fragment);
-      const taking = before.then(() => keep(fragment, !isLead || count <= KEPT_PLACES));
+      if (isLead && isSimple && count > KEPT_FRAGMENTS) return pass(fragment);
+      const taking = before.then(() => keep(fragment, !isLead || count <= KEPT_FRAGMENTS));
       before = taking.catch(() => undefined);
       return taking;
     },

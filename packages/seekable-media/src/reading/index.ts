@@ -4,8 +4,8 @@ export { HEADER_RANGE, MAX_MOOV_BYTES, readFileHeaders } from './file-headers.ts
 export { FillingBuffer } from './filling-buffer.ts';
 export { findFirstRead } from './layout-bytes.ts';
 export { readMovieFragments } from './movie-fragments.ts';
-export type { FragmentSource, TakenPlace } from './place-memory.ts';
-export { fragmentsOf } from './places.ts';
+export type { FragmentSource, TakenSamples } from './subsegment-content.ts';
+export { fragmentsOf } from './subsegments.ts';
 export {
   clip,
   createVirtualFile,

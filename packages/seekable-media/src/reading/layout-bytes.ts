@@ -1,10 +1,10 @@
 import { checkedPage, oggHeaderBytes } from '../ogg.ts';
 import type { Parsing } from '../tasks/index.ts';
-import { type Extent, type Layout, placesSpan, type SourceIndex } from '../virtual-mp4/index.ts';
+import { type Extent, type Layout, type SourceIndex, subsegmentsSpan } from '../virtual-mp4/index.ts';
 import { type ByteReader, passOn } from './byte-reader.ts';
 import { type FragmentStore, fileFragments, NO_STORE } from './file-fragments.ts';
-import { copyChunks, type FragmentSource, type PlacePart } from './place-memory.ts';
-import { copiedFragments, type FragmentReader, madeFragments, readPlacesOf } from './places.ts';
+import { type ContentPart, copyChunks, type FragmentSource } from './subsegment-content.ts';
+import { copiedFragments, type FragmentReader, madeFragments, readSubsegmentsOf } from './subsegments.ts';
 
 const { signal: NEVER } = new AbortController();
 
@@ -33,41 +33,43 @@ export interface LayoutReadOptions extends Parsing, SourceSpan {
 export function readLayoutBytes(options: LayoutReadOptions): AsyncGenerator<Buffer> {
   const { layout, openSource, signal = NEVER, lists = [], store = NO_STORE } = options;
   const bounded = { ...options, signal };
-  if (layout.placeTracks.length === 0) return readSamples(bounded);
-  const open = (lastPlace: number) =>
+  if (layout.subsegmentTracks.length === 0) return readSamples(bounded);
+  const open = (lastSubsegment: number) =>
     Array.from({ length: layout.sourceCount }, (_, source): FragmentReader => {
       const list = lists[source];
       if (list) return lists[0] ? madeFragments(list, signal) : copiedFragments(list, signal);
       const openAt = (span: SourceSpan) => openSource(source, span);
-      return fileFragments({ layout, source, lastPlace, store, parsing: bounded, open: openAt });
+      return fileFragments({ layout, source, lastSubsegment, store, parsing: bounded, open: openAt });
     });
-  return readPlacesOf({ ...bounded, open });
+  return readSubsegmentsOf({ ...bounded, open });
 }
 
 /** The first read of a source for a range of a layout; undefined when the range needs none of its bytes. */
 export function findFirstRead(layout: Layout, source: SourceIndex, range: SourceSpan): SourceSpan | undefined {
-  const { placeTracks } = layout;
-  if (placeTracks.length > 0) {
-    const [first, last] = [placeAt(layout, range.first), placeAt(layout, range.last)];
-    return first > last ? undefined : placesSpan(placeTracks, source, { first, last: Math.min(last, first + 1) });
+  const { subsegmentTracks } = layout;
+  if (subsegmentTracks.length > 0) {
+    const [first, last] = [subsegmentAt(layout, range.first), subsegmentAt(layout, range.last)];
+    return first > last
+      ? undefined
+      : subsegmentsSpan(subsegmentTracks, source, { first, last: Math.min(last, first + 1) });
   }
   return splitAtMedia(layout, range)
     .map((part) => findSourceSpan(layout, source, part))
     .find((span) => span !== undefined);
 }
 
-/** The number of the place that an offset is in, or text before it; 0 for the header. */
-function placeAt(layout: Layout, offset: number): number {
+/** The number of the subsegment that an offset is in, or text before it; 0 for the header. */
+function subsegmentAt(layout: Layout, offset: number): number {
   for (let { index } = layout.extentAt(offset); index >= 0; index -= 1) {
     const { kind, sourceOffset } = layout.extent(index);
-    if (kind === 'place') return sourceOffset;
+    if (kind === 'subsegment') return sourceOffset;
   }
   return 0;
 }
 
 type Bounded = LayoutReadOptions & { readonly signal: AbortSignal };
 
-/** The bytes of a layout without places, with only the bytes of each source that the range needs. */
+/** The bytes of a layout without subsegments, with only the bytes of each source that the range needs. */
 async function* readSamples({ layout, first, last, signal, openSource }: Bounded): AsyncGenerator<Buffer> {
   const readers: ByteReader[] = [];
   const destroy = () => {
@@ -115,7 +117,7 @@ interface LayoutPart extends SourceSpan {
 /** A chunk of a source may have the bytes of thousands of extents: other work gets its turn after so long. */
 const MAX_TURN_MS = 20;
 
-async function* partsOf(layout: Layout, { first, last, readers }: LayoutPart): AsyncGenerator<PlacePart> {
+async function* partsOf(layout: Layout, { first, last, readers }: LayoutPart): AsyncGenerator<ContentPart> {
   let turnEnd = performance.now() + MAX_TURN_MS;
   for (let at = first; at <= last; ) {
     const extent = layout.extentAt(at);

@@ -8,7 +8,7 @@ import { ByteReader, type ByteSource } from './byte-reader.ts';
 import { readFileHeaders } from './file-headers.ts';
 import { type LayoutReadOptions, readLayoutBytes } from './layout-bytes.ts';
 import { readMovieFragments } from './movie-fragments.ts';
-import type { FragmentSource } from './place-memory.ts';
+import type { FragmentSource } from './subsegment-content.ts';
 
 /** The bytes of a file, in Web standards. */
 export interface Source {

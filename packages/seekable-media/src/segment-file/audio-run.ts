@@ -1,5 +1,5 @@
 import { type AudioSample, FRAME_HEADER_BYTES, readSample } from '../elementary/index.ts';
-import { type PlaceSample, UnsupportedMp4 } from '../isobmff/index.ts';
+import { type RunSample, UnsupportedMp4 } from '../isobmff/index.ts';
 import type { EsStream } from '../mpegts/demux.ts';
 import { CLOCK_HZ, ticksBetween } from '../mpegts/packets.ts';
 import { type Mutable, TooManyPieces } from './segment-format.ts';
@@ -15,7 +15,7 @@ export interface AudioFrames {
   readonly ticks: number;
   readonly rate: number;
   readonly signature: string;
-  readonly samples: readonly PlaceSample[];
+  readonly samples: readonly RunSample[];
   readonly data: readonly Buffer[];
 }
 
@@ -38,7 +38,7 @@ export function readFrames(
   if (start.ticks === undefined) throw new UnsupportedMp4('Audio without a time');
   const marks = packets.values();
   let mark = marks.next();
-  const samples: Mutable<PlaceSample>[] = [];
+  const samples: Mutable<RunSample>[] = [];
   /** Where the payloads of the frames end, which are moved to the front without their headers. */
   let end = 0;
   let first: AudioSample | undefined;

@@ -83,7 +83,7 @@ export function inspectStreams(
           ...[picture.ticks, startTicks ?? picture.ticks].map((ticks) => ticksBetween(picture.decodeTicks, ticks)),
         ),
       startsWithSync: video.codec.isSync(picture.units),
-      placeBytes: head.size + FRAGMENT_BYTES,
+      maxBytes: head.size + FRAGMENT_BYTES,
     };
   if (!frame || startTicks === undefined) throw new UnsupportedMp4('Audio without a time');
   const startTime = Math.round((startTicks * frame.rate) / CLOCK_HZ);
@@ -93,11 +93,11 @@ export function inspectStreams(
     startTime,
     earliestTime: startTime,
     startsWithSync: true,
-    placeBytes: boundAudio(head.size, audio?.codec),
+    maxBytes: boundAudio(head.size, audio?.codec),
   };
 }
 
-/** `SegmentFormat.boundPlace` of elementary streams. */
+/** `SegmentFormat.boundFragment` of elementary streams. */
 export function boundStreams(segmentBytes: number, { state }: Encoding): number {
   const { video, audio }: State = JSON.parse(state.toString());
   return video ? segmentBytes + FRAGMENT_BYTES : boundAudio(segmentBytes, audio?.codec);

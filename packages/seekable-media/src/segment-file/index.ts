@@ -1,10 +1,10 @@
-export { makePlace, makeShortPlace, type PlaceRequest, placeRequest } from './file-layout.ts';
 export { FORMAT_NAMES, recognizeFormat, type SegmentFormatName, segmentFormat } from './formats.ts';
 export { packTable, unpackTable } from './pack-table.ts';
+export { readSegmentSamples, readShortSegment, type SegmentRequest, segmentRequest } from './read-segment.ts';
 export {
   type Encoding,
   HEAD_BYTES,
-  MAX_PLACE_BYTES,
+  MAX_SUBSEGMENT_BYTES,
   type MoreBytes,
   presentationOf,
   type SegmentFacts,
@@ -16,7 +16,7 @@ export {
   entriesOf,
   kindsOf,
   type ListedSegment,
-  MAX_PLACES,
+  MAX_SUBSEGMENTS,
   type SegmentTable,
   startSecondsOf,
 } from './segment-table.ts';

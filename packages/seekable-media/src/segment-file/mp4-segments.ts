@@ -8,14 +8,14 @@ import {
   indexContent,
   isClosedGop,
   listTrackKinds,
-  measurePlace,
-  type PlaceRun,
-  type PlaceSample,
+  measureSubsegment,
   parseBoxes,
   parseFragmentSamples,
   parseTrackHeader,
+  type RunSample,
   type Sample,
   type TrackHeader,
+  type TrackRun,
   UnsupportedMp4,
 } from '../isobmff/index.ts';
 import {
@@ -74,17 +74,18 @@ export const mp4Segments: SegmentFormat = {
       ...(isOnlyOne
         ? {
             endTime: main.decodeTime + durationOf(own[0]),
-            placeBytes: measurePlace(runs.map(toPlaceRun)) + offsetBytes,
+            maxBytes: measureSubsegment(runs.map(toTrackRun)) + offsetBytes,
             movedBytes: FIELD_BYTES * main.samples.length,
             setBytes:
-              measurePlace(runs.map((run) => withSets(run, sets)).map(toPlaceRun)) - measurePlace(runs.map(toPlaceRun)),
-            audioBytes: measurePlace(runs.filter(({ kind }) => kind === 'soun').map(toPlaceRun)),
+              measureSubsegment(runs.map((run) => withSets(run, sets)).map(toTrackRun)) -
+              measureSubsegment(runs.map(toTrackRun)),
+            audioBytes: measureSubsegment(runs.filter(({ kind }) => kind === 'soun').map(toTrackRun)),
           }
-        : { placeBytes: boundPlace(head.size), setBytes: MAX_SETS * (sets?.bytes.length ?? 0) }),
+        : { maxBytes: boundFragment(head.size), setBytes: MAX_SETS * (sets?.bytes.length ?? 0) }),
     };
   },
 
-  boundPlace,
+  boundFragment,
 
   read(segment, encoding, maxPieces = Number.POSITIVE_INFINITY, hasSets = false) {
     const moofs = findMoofs(segment);
@@ -99,7 +100,7 @@ export const mp4Segments: SegmentFormat = {
   },
 };
 
-function boundPlace(segmentBytes: number): number {
+function boundFragment(segmentBytes: number): number {
   return segmentBytes + MERGED_BYTES + Math.ceil(segmentBytes * MERGED_SHARE);
 }
 
@@ -204,7 +205,7 @@ function delayOf({ edits, movieTimescale, timescale }: TrackHeader): number {
 interface Run {
   readonly kind: HandlerType;
   readonly decodeTime: number;
-  readonly samples: readonly (PlaceSample & Pick<Sample, 'offset'>)[];
+  readonly samples: readonly (RunSample & Pick<Sample, 'offset'>)[];
 }
 
 /** The samples of each track in some `moof` boxes, the main one first. */
@@ -223,7 +224,7 @@ function readRun(
   maxSamples = Number.POSITIVE_INFINITY,
 ): Run | undefined {
   const { id, fragmentDefaults: defaults = Buffer.alloc(16) } = header;
-  const samples: (PlaceSample & Pick<Sample, 'offset'>)[] = [];
+  const samples: (RunSample & Pick<Sample, 'offset'>)[] = [];
   let start: number | undefined;
   let end = 0;
   for (const moof of moofs) {
@@ -258,7 +259,7 @@ function firstShown({ decodeTime, samples }: Run): number {
 const durationOf = (run: Run | undefined): number => run?.samples.reduce((sum, { duration }) => sum + duration, 0) ?? 0;
 
 /** For its size, which no time is a part of. */
-const toPlaceRun = ({ samples }: Run, index: number): Omit<PlaceRun, 'data'> => ({
+const toTrackRun = ({ samples }: Run, index: number): Omit<TrackRun, 'data'> => ({
   samples,
   decodeTime: 0,
   trackId: index + 1,

@@ -1,11 +1,11 @@
 import { UnsupportedMp4 } from '../isobmff/index.ts';
-import type { SegmentTable, TablePlace } from './segment-table.ts';
+import type { SegmentTable, TableEntry } from './segment-table.ts';
 
 /**
- * A table in a few bytes a segment: a line of JSON, then numbers of variable length. Places differ little from those before
+ * A table in a few bytes a segment: a line of JSON, then numbers of variable length. Entries differ little from those before
  * them, and their sizes from those of their segments.
  */
-export function packTable({ places, encodings, ...table }: SegmentTable): Buffer {
+export function packTable({ entries, encodings, ...table }: SegmentTable): Buffer {
   const described = encodings.map(({ tracks, state }) => ({
     state: state.toString('base64'),
     tracks: tracks.map((track) => ({
@@ -15,10 +15,10 @@ export function packTable({ places, encodings, ...table }: SegmentTable): Buffer
     })),
   }));
   const numbers: number[] = [];
-  const isAudioSized = places.every(({ audioBytes }) => audioBytes !== undefined);
-  const isTimed = places.every(({ clock }) => clock !== undefined);
+  const isAudioSized = entries.every(({ audioBytes }) => audioBytes !== undefined);
+  const isTimed = entries.every(({ clock }) => clock !== undefined);
   let before = { time: 0, step: 0, late: 0 };
-  for (const { segmentBytes, bytes, audioBytes = 0, time, clock = time, startsWithSync, encoding } of places) {
+  for (const { segmentBytes, bytes, audioBytes = 0, time, clock = time, startsWithSync, encoding } of entries) {
     const step = time - before.time;
     const late = time - clock;
     const flags = encoding * 2 + Number(startsWithSync);
@@ -30,7 +30,7 @@ export function packTable({ places, encodings, ...table }: SegmentTable): Buffer
     if (isTimed) writeNumber(numbers, fold(late - before.late));
     before = { time, step, late };
   }
-  const line = JSON.stringify({ ...table, isAudioSized, isTimed, count: places.length, encodings: described });
+  const line = JSON.stringify({ ...table, isAudioSized, isTimed, count: entries.length, encodings: described });
   return Buffer.concat([Buffer.from(`${line}\n`), Buffer.from(numbers)]);
 }
 
@@ -42,7 +42,7 @@ export function unpackTable(packed: Buffer): SegmentTable {
   const numbers = readNumbers(packed.subarray(end + 1));
   const next = () => numbers.next().value ?? 0;
   let before = { time: 0, step: 0, late: 0 };
-  const places = Array.from({ length: count }, (): TablePlace => {
+  const entries = Array.from({ length: count }, (): TableEntry => {
     const flags = next();
     const segmentBytes = next();
     const bytes = segmentBytes + unfold(next());
@@ -55,7 +55,7 @@ export function unpackTable(packed: Buffer): SegmentTable {
     const encoding = Math.floor(flags / 2);
     return { segmentBytes, bytes, audioBytes, time, clock, startsWithSync: flags % 2 === 1, encoding };
   });
-  return { ...table, places, encodings: encodings.map(unpackEncoding) };
+  return { ...table, entries, encodings: encodings.map(unpackEncoding) };
 }
 
 type Texts<T> = { readonly [Name in keyof T]: T[Name] extends Buffer ? string : T[Name] };

@@ -25,7 +25,7 @@ export const packedSegments: SegmentFormat = {
     return ticks === undefined ? { ...facts, startTime: undefined } : facts;
   },
 
-  boundPlace: boundStreams,
+  boundFragment: boundStreams,
 
   read(segment, encoding, maxPieces) {
     const { at, ticks } = readTags(segment);

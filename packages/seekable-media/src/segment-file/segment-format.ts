@@ -1,4 +1,4 @@
-import type { HandlerType, PlaceSample } from '../isobmff/index.ts';
+import type { HandlerType, RunSample } from '../isobmff/index.ts';
 
 /** A track of some segments, as a file describes it. */
 export interface SegmentTrack {
@@ -49,15 +49,15 @@ export interface SegmentFacts {
   readonly endTime?: number;
   readonly startsWithSync: boolean;
   /**
-   * Bytes that `writePlace` needs for all of its samples with sample description 1, at most. What a segment does not need of them
+   * Bytes that `writeSubsegment` needs for all of its samples with sample description 1, at most. What a segment does not need of them
    * is padded; one that needs more breaks the connection.
    */
-  readonly placeBytes: number;
+  readonly maxBytes: number;
   /** Bytes that it needs besides where its samples have to be decoded at other times: as the first one. @default 0 */
   readonly movedBytes?: number;
   /** Bytes that it needs besides where its access points have their parameter sets. @default 0 */
   readonly setBytes?: number;
-  /** `placeBytes` of its audio alone, where it has video as well. Absent: the head does not tell. */
+  /** `maxBytes` of its audio alone, where it has video as well. Absent: the head does not tell. */
   readonly audioBytes?: number;
 }
 
@@ -70,10 +70,10 @@ export interface SegmentRun {
    */
   readonly decodeTime: number;
   /** In decode order. */
-  readonly samples: readonly PlaceSample[];
+  readonly samples: readonly RunSample[];
   /** The bytes of the samples, in the same order; slices of the segment where possible, valid until another one is read. */
   readonly data: readonly Buffer[];
-  /** As in `PlaceRun`. */
+  /** As in `TrackRun`. */
   readonly lacksLengths?: true;
 }
 
@@ -88,8 +88,8 @@ export interface SegmentFormat {
   readonly hasFileTimes?: true;
   /** @throws UnsupportedMp4 */
   inspect(head: SegmentHead): SegmentFacts | MoreBytes;
-  /** `placeBytes` of any segment of an encoding, by its size alone. Absent: it tells too little. */
-  boundPlace?(segmentBytes: number, encoding: Encoding): number;
+  /** `maxBytes` of any segment of an encoding, by its size alone. Absent: it tells too little. */
+  boundFragment?(segmentBytes: number, encoding: Encoding): number;
   /**
    * The samples of a whole segment, decrypted; the main track first. Tracks that the encoding does not have are left out.
    * @param segment it may be overwritten
@@ -120,7 +120,7 @@ export class TooManyPieces extends Error {}
 /** Enough for the start of a segment in most formats. */
 export const HEAD_BYTES = 6016;
 /** A segment is in memory as a whole while it is sent. */
-export const MAX_PLACE_BYTES = 32 * 1024 * 1024;
+export const MAX_SUBSEGMENT_BYTES = 32 * 1024 * 1024;
 
 /** `volume` in 8.8 fixed point, and reserved bytes. */
 const FULL_VOLUME = 0x0100_0000;

@@ -1,7 +1,7 @@
 import { readParameterSets } from '../elementary/index.ts';
 import { commonTimescale, type HandlerType, UnsupportedMp4 } from '../isobmff/index.ts';
 import { type SegmentFormatName, segmentFormat } from './formats.ts';
-import { type Encoding, MAX_PLACE_BYTES, type SegmentFacts } from './segment-format.ts';
+import { type Encoding, MAX_SUBSEGMENT_BYTES, type SegmentFacts } from './segment-format.ts';
 
 /** Everything that is known of a list of segments before its media is read. It makes their file, whatever its URLs are. */
 export interface SegmentTable {
@@ -13,13 +13,13 @@ export interface SegmentTable {
   readonly startTime: number;
   /** Units: where the last segment ends. */
   readonly endTime: number;
-  readonly places: readonly TablePlace[];
+  readonly entries: readonly TableEntry[];
   /** The tracks of the file. @default those of the segments */
   readonly kinds?: readonly HandlerType[];
 }
 
-/** A segment, and the place that it has in the file. */
-export interface TablePlace {
+/** A segment, and what it becomes in the file. */
+export interface TableEntry {
   /** Size of the segment as its source sends it: encrypted, if it is. */
   readonly segmentBytes: number;
   readonly bytes: number;
@@ -49,7 +49,7 @@ export interface ListedSegment {
 }
 
 /** One `sidx` has no more entries. */
-export const MAX_PLACES = 0xffff;
+export const MAX_SUBSEGMENTS = 0xffff;
 /** An advertisement may have its own. */
 const MAX_ENCODINGS = 64;
 /** A segment that starts further from the end of the previous one has a clock of its own. */
@@ -59,7 +59,7 @@ const MAX_FORWARDS_SECONDS = 10;
 const MAX_DEVIATION_SECONDS = 0.02;
 /** By which media of a period may be longer than the period: the frames that an encoder of audio adds. */
 const MAX_OVERLAP_SECONDS = 0.1;
-/** Fields that a place of a further encoding has besides: the sample description of each track. */
+/** Fields that a subsegment of a further encoding has besides: the sample description of each track. */
 const DESCRIPTION_BYTES = 8;
 
 /**
@@ -71,7 +71,7 @@ export function createTable(
   segments: readonly ListedSegment[],
   isRounded = false,
 ): SegmentTable {
-  if (segments.length === 0 || segments.length > MAX_PLACES) throw new UnsupportedMp4('No segments, or too many');
+  if (segments.length === 0 || segments.length > MAX_SUBSEGMENTS) throw new UnsupportedMp4('No segments, or too many');
   const encodings = new Map(segments.map(({ facts: { encoding } }) => [describe(encoding), encoding]));
   if (encodings.size > MAX_ENCODINGS) throw new UnsupportedMp4('Too many encodings');
   if (isRounded && segments.length > 1 && segments.some(({ facts }) => facts.startTime === undefined))
@@ -92,7 +92,7 @@ export function createTable(
   let listedTime = 0;
   /** Before the ends of these, others begin. */
   const cut = new Set<number>();
-  const placed = segments.map((segment, index): TablePlace => {
+  const listed = segments.map((segment, index): TableEntry => {
     const { facts, segmentBytes, seconds, gapSeconds, isDiscontinuity, isTimedByList, isTold } = segment;
     const expected = before.end + Math.round(gapSeconds * timescale);
     const clock =
@@ -112,21 +112,21 @@ export function createTable(
     const added = encoding > 0 ? DESCRIPTION_BYTES : 0;
     const moved = index === 0 ? (facts.movedBytes ?? 0) : 0;
     const sets = hasSets ? (facts.setBytes ?? 0) : 0;
-    const bytes = facts.placeBytes + added + moved + sets;
+    const bytes = facts.maxBytes + added + moved + sets;
     const audioBytes = facts.audioBytes === undefined ? undefined : facts.audioBytes + added;
-    if (bytes > MAX_PLACE_BYTES) throw new UnsupportedMp4('A segment is too large');
+    if (bytes > MAX_SUBSEGMENT_BYTES) throw new UnsupportedMp4('A segment is too large');
     const isTimed = isTold || facts.startTime !== undefined;
     const { startsWithSync } = facts;
     return { segmentBytes, bytes, audioBytes, time, clock: isTimed ? clock : undefined, startsWithSync, encoding };
   });
   // Samples that are decoded at other times need more bytes.
-  const places = placed.map((place, index) => {
+  const entries = listed.map((entry, index) => {
     const { movedBytes = 0, mainKind } = segments[index]?.facts ?? {};
-    if (!cut.has(index)) return place;
-    const audioBytes = place.audioBytes && place.audioBytes + (mainKind === 'soun' ? movedBytes : 0);
-    return { ...place, bytes: place.bytes + movedBytes, audioBytes };
+    if (!cut.has(index)) return entry;
+    const audioBytes = entry.audioBytes && entry.audioBytes + (mainKind === 'soun' ? movedBytes : 0);
+    return { ...entry, bytes: entry.bytes + movedBytes, audioBytes };
   });
-  return { format, encodings: [...encodings.values()], timescale, startTime, endTime: before.end, places };
+  return { format, encodings: [...encodings.values()], timescale, startTime, endTime: before.end, entries };
 }
 
 /** The sample entries of a kind of track, each once, in the order of the encodings. */
@@ -181,11 +181,11 @@ export function audioTable(table: SegmentTable): SegmentTable | undefined {
     ),
   );
   const toUnits = (time: number) => Math.round((time * timescale) / table.timescale);
-  const places = table.places.flatMap(({ audioBytes, time, clock, ...place }) => {
+  const entries = table.entries.flatMap(({ audioBytes, time, clock, ...entry }) => {
     const times = { time: toUnits(time), clock: clock === undefined ? undefined : toUnits(clock) };
-    return audioBytes === undefined ? [] : [{ ...place, ...times, bytes: audioBytes, startsWithSync: true }];
+    return audioBytes === undefined ? [] : [{ ...entry, ...times, bytes: audioBytes, startsWithSync: true }];
   });
-  if (places.length < table.places.length) return undefined;
+  if (entries.length < table.entries.length) return undefined;
   const [startTime, endTime] = [toUnits(table.startTime), toUnits(table.endTime)];
-  return { ...table, timescale, startTime, endTime, kinds: ['soun'], places };
+  return { ...table, timescale, startTime, endTime, kinds: ['soun'], entries };
 }

@@ -19,7 +19,7 @@ export const tsSegments: SegmentFormat = {
     return inspectStreams(demux(Buffer.concat([tables ?? Buffer.alloc(0), bytes])), head, tables);
   },
 
-  boundPlace: boundStreams,
+  boundFragment: boundStreams,
 
   read(segment, encoding, maxPieces, hasSets) {
     const tables = tablesOf(encoding);

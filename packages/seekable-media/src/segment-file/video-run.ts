@@ -1,5 +1,5 @@
 import { splitUnits, startsUnit, type VideoCodec } from '../elementary/index.ts';
-import { beginWhenShown, isClosedGop, LENGTH_BYTES, type PlaceSample, UnsupportedMp4 } from '../isobmff/index.ts';
+import { beginWhenShown, isClosedGop, LENGTH_BYTES, type RunSample, UnsupportedMp4 } from '../isobmff/index.ts';
 import type { EsStream } from '../mpegts/demux.ts';
 import { CLOCK_HZ, ticksBetween } from '../mpegts/packets.ts';
 import { type Mutable, TooManyPieces } from './segment-format.ts';
@@ -24,7 +24,7 @@ export interface Picture {
 export interface Pictures {
   /** As `beginTicks` of the first one. */
   readonly decodeTicks: number;
-  readonly samples: readonly PlaceSample[];
+  readonly samples: readonly RunSample[];
   /** Their units. */
   readonly data: readonly Buffer[];
   readonly sets: readonly Buffer[];
@@ -73,7 +73,7 @@ export function readPictures(
   maxUnits = Number.POSITIVE_INFINITY,
   hasSets = false,
 ): Pictures | undefined {
-  const samples: Mutable<PlaceSample>[] = [];
+  const samples: Mutable<RunSample>[] = [];
   const data: Buffer[] = [];
   const sets = new Map<string, Buffer>();
   let start: { readonly decoded: number; readonly begins: number } | undefined;

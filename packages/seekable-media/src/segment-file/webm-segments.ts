@@ -1,4 +1,4 @@
-import { type PlaceSample, UnsupportedMp4 } from '../isobmff/index.ts';
+import { type RunSample, UnsupportedMp4 } from '../isobmff/index.ts';
 import { type Block, readBlocks } from '../webm/index.ts';
 import { type SegmentFormat, type SegmentRun, TooManyPieces } from './segment-format.ts';
 
@@ -46,7 +46,7 @@ interface TrackUnits {
 
 function toRun(kind: SegmentRun['kind'], blocks: readonly Block[], units: TrackUnits): SegmentRun {
   const toUnits = (time: number) => Math.round(time * units.factor);
-  const samples = blocks.flatMap(({ time, duration, frames, isSync }, index): readonly PlaceSample[] => {
+  const samples = blocks.flatMap(({ time, duration, frames, isSync }, index): readonly RunSample[] => {
     const start = toUnits(time);
     const before = blocks[index - 1];
     const usual = (): number => {

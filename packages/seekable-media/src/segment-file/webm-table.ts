@@ -1,13 +1,13 @@
 import { UnsupportedMp4 } from '../isobmff/index.ts';
 import type { WebmFile, WebmTrack } from '../webm/index.ts';
-import { type Encoding, MAX_PLACE_BYTES, presentationOf } from './segment-format.ts';
-import { MAX_PLACES, type SegmentTable } from './segment-table.ts';
+import { type Encoding, MAX_SUBSEGMENT_BYTES, presentationOf } from './segment-format.ts';
+import { MAX_SUBSEGMENTS, type SegmentTable } from './segment-table.ts';
 import type { WebmState } from './webm-segments.ts';
 
 /** Opus in MP4 has this one. */
 const AUDIO_TIMESCALE = 48_000;
 const SECOND_NS = 1e9;
-/** Boxes of a place that do not depend on its frames. */
+/** Boxes of a subsegment that do not depend on its frames. */
 const FRAME_BYTES = 512;
 /**
  * By which the fields of a frame in MP4 are longer than those of a block at most, and those of a frame that shares a block; and how many
@@ -20,9 +20,9 @@ const GROWTH = {
 /** Frames of the next second, and those of other tracks that begin earlier. */
 const EXTRA_SECONDS = 1;
 
-/** @throws UnsupportedMp4 when the places are too many or too large */
-export function createWebmTable({ unitNs, duration, tracks, places }: WebmFile): SegmentTable {
-  if (places.length > MAX_PLACES) throw new UnsupportedMp4('Too many cues');
+/** @throws UnsupportedMp4 when the spans are too many or too large */
+export function createWebmTable({ unitNs, duration, tracks, spans }: WebmFile): SegmentTable {
+  if (spans.length > MAX_SUBSEGMENTS) throw new UnsupportedMp4('Too many cues');
   const unitsPerSecond = SECOND_NS / unitNs;
   // mkvmerge writes sound in units of 20,832 ns, about one sample.
   const isInexact = !Number.isInteger(unitsPerSecond);
@@ -55,11 +55,11 @@ export function createWebmTable({ unitNs, duration, tracks, places }: WebmFile):
     // Not of the first frame: the files of a pair begin with time 0.
     startTime: -Math.max(...delays),
     endTime: toUnits(duration),
-    places: places.map(({ time, start, end }, index) => {
-      const seconds = ((places[index + 1]?.time ?? duration) - time) / unitsPerSecond;
+    entries: spans.map(({ time, start, end }, index) => {
+      const seconds = ((spans[index + 1]?.time ?? duration) - time) / unitsPerSecond;
       const segmentBytes = end - start;
       const bytes = segmentBytes + FRAME_BYTES + tracks.reduce((sum, track) => sum + growthOf(track, seconds), 0);
-      if (bytes > MAX_PLACE_BYTES) throw new UnsupportedMp4('Too many bytes between two cues');
+      if (bytes > MAX_SUBSEGMENT_BYTES) throw new UnsupportedMp4('Too many bytes between two cues');
       return { segmentBytes, bytes, time: toUnits(time), startsWithSync: true, encoding: 0 };
     }),
   };

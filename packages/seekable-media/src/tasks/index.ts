@@ -1,9 +1,9 @@
 import { EncryptedPlaylist, type PackedPlaylist, PlaylistError, readHlsPlaylist } from '../hls/index.ts';
 import {
+  type FragmentSamples,
   type FragmentSpan,
   type MovieFragment,
   measureFragment,
-  type PackedPlace,
   type PackedRun,
   UnsupportedMp4,
 } from '../isobmff/index.ts';
@@ -13,32 +13,32 @@ import type { ClipTimes, Span } from '../parts/skipping.ts';
 import {
   createWebmTable,
   type MoreBytes,
-  makePlace,
-  makeShortPlace,
-  type PlaceRequest,
   packTable,
+  readSegmentSamples,
+  readShortSegment,
   type SegmentFacts,
   type SegmentFormatName,
   type SegmentHead,
+  type SegmentRequest,
   segmentFormat,
 } from '../segment-file/index.ts';
 import { TextTooLarge } from '../text/text-track.ts';
 import {
-  arrangeMuxedPlace,
+  type ArrangedSubsegment,
+  arrangeSubsegment,
   createLayout,
   type FragmentRequest,
-  type FramedPlace,
   type LayoutData,
   type LayoutExtras,
   listKinds,
-  type MuxedPlaceRequest,
   type PackedSource,
   packLayout,
   readFragmentRuns,
+  type SubsegmentRequest,
   unpackSource,
   weighFragment,
-  weighMuxedPlace,
   weighSource,
+  weighSubsegment,
 } from '../virtual-mp4/index.ts';
 import { type NeededCues, readWebmFile, type WebmParts } from '../webm/index.ts';
 
@@ -116,24 +116,24 @@ export const READ_WEBM: PureTask<WebmParts, NeededCues | { readonly table: Buffe
   run(parts) {
     const file = readWebmFile(parts);
     if (!('tracks' in file)) return file;
-    return { table: packTable(createWebmTable(file)), mediaStart: file.places[0]?.start ?? 0 };
+    return { table: packTable(createWebmTable(file)), mediaStart: file.spans[0]?.start ?? 0 };
   },
   ...thrown,
 };
 
 /** The samples of a segment, in its memory. */
-export const READ_SEGMENT: PureTask<PlaceRequest, PackedPlace> = {
+export const READ_SEGMENT: PureTask<SegmentRequest, FragmentSamples> = {
   name: 'read segment',
-  run: makePlace,
-  attempt: makeShortPlace,
+  run: readSegmentSamples,
+  attempt: readShortSegment,
   ...thrown,
 };
 
 /** What a place has of each of its sources. */
-export const ARRANGE_PLACE: PureTask<MuxedPlaceRequest, FramedPlace> = {
+export const ARRANGE_SUBSEGMENT: PureTask<SubsegmentRequest, ArrangedSubsegment> = {
   name: 'arrange place',
-  run: arrangeMuxedPlace,
-  weigh: weighMuxedPlace,
+  run: arrangeSubsegment,
+  weigh: weighSubsegment,
   ...thrown,
 };
 

@@ -22,7 +22,6 @@ import {
   textTracks,
 } from './layout-source.ts';
 import { nameSounds } from './name-sound.ts';
-import { layOutPlaces } from './placed-layout.ts';
 import {
   addMedia,
   bytesOf,
@@ -33,6 +32,7 @@ import {
   type SampleChunk,
   sampleToChunk,
 } from './sample-chunks.ts';
+import { layOutSubsegments } from './subsegment-layout.ts';
 
 /** Major brand `isom`, minor version 512, compatible with `isom`, `iso2` and `mp41`. */
 export const PROGRESSIVE_FILE_TYPE = box('ftyp', Buffer.from('isom\0\0\x02\0isomiso2mp41', 'latin1'));
@@ -48,7 +48,7 @@ const MAX_OWN_TABLE_BYTES = 1024 * 1024;
  */
 export function createLayout(sources: readonly LayoutSource[], extras: LayoutExtras = {}): Layout {
   const progressive = sources.filter((source) => !isList(source) && !source.fragments) as readonly FileHeaders[];
-  return progressive.length < sources.length ? layOutPlaces(sources, extras) : layOutSamples(progressive, extras);
+  return progressive.length < sources.length ? layOutSubsegments(sources, extras) : layOutSamples(progressive, extras);
 }
 
 interface ProgressiveTrack {

@@ -1,3 +1,13 @@
+export {
+  type ArrangedSubsegment,
+  arrangeSubsegment,
+  type FragmentRequest,
+  type RunRange,
+  readFragmentRuns,
+  type SubsegmentRequest,
+  weighFragment,
+  weighSubsegment,
+} from './arrange-subsegment.ts';
 export { createLayout, PROGRESSIVE_FILE_TYPE } from './create-layout.ts';
 export { extendHeader } from './extend-header.ts';
 export {
@@ -31,19 +41,6 @@ export {
 } from './layout-source.ts';
 export { nameSounds, type SoundName } from './name-sound.ts';
 export {
-  arrangeMuxedPlace,
-  type FragmentRequest,
-  type FramedPlace,
-  type MuxedPlaceRequest,
-  type RunRange,
-  readFragmentRuns,
-  weighFragment,
-  weighMuxedPlace,
-} from './place-frame.ts';
-export { isClosed } from './place-source.ts';
-export { type PlaceFragment, placeFragments, placesSpan, placeTimes } from './place-table.ts';
-export { layOutTracks } from './placed-layout.ts';
-export {
   addMedia,
   bytesOf,
   interleave,
@@ -54,3 +51,6 @@ export {
   type SampleChunk,
   sampleToChunk,
 } from './sample-chunks.ts';
+export { layOutTracks } from './subsegment-layout.ts';
+export { fragmentsOfTrack, type SubsegmentFragment, subsegmentsSpan, subsegmentTimes } from './subsegment-table.ts';
+export { isClosed } from './track-fragments.ts';

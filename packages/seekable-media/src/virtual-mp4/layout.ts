@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { UnsupportedMp4 } from '../isobmff/index.ts';
 import type { SourceIndex } from './layout-source.ts';
-import { type PackedPlaceTrack, placeTrackBytes } from './place-table.ts';
+import { type PackedSubsegmentTrack, subsegmentTrackBytes } from './subsegment-table.ts';
 
 /** A part of the ETag: increased whenever the same sources get another layout. */
 export const LAYOUT_VERSION = 7;
@@ -14,13 +14,13 @@ export interface Extent {
   readonly start: number;
   readonly bytes: number;
   /**
-   * `own`: bytes of the layout itself. `samples`: bytes of a source as they are. `page`: packets of a source behind a header of the layout, which gets their checksum. `place`:
+   * `own`: bytes of the layout itself. `samples`: bytes of a source as they are. `page`: packets of a source behind a header of the layout, which gets their checksum. `subsegment`:
    * a fragment of samples of several sources, which is arranged when they are read.
    */
-  readonly kind: 'own' | 'samples' | 'page' | 'place';
-  /** The source; 0 for `own`, and of a place that of the video. */
+  readonly kind: 'own' | 'samples' | 'page' | 'subsegment';
+  /** The source; 0 for `own`, and of a subsegment that of the video. */
   readonly source: SourceIndex;
-  /** Offset in the source, or in the layout's own bytes; of a place, its number. */
+  /** Offset in the source, or in the layout's own bytes; of a subsegment, its number. */
   readonly sourceOffset: number;
   /** Offset of the header of a page in the layout's own bytes. */
   readonly headerOffset: number;
@@ -41,8 +41,8 @@ export interface LayoutData {
   readonly table: ExtentTable;
   /** Of the presentation. Absent: not known. */
   readonly durationSeconds: number | undefined;
-  /** What the places are made of, by track of the output; empty: there are none. */
-  readonly placeTracks: readonly PackedPlaceTrack[];
+  /** What the subsegments are made of, by track of the output; empty: there are none. */
+  readonly subsegmentTracks: readonly PackedSubsegmentTrack[];
 }
 
 /** A file whose every byte is known from the headers of its sources. */
@@ -61,7 +61,7 @@ export interface Layout extends LayoutData {
 
 /** Five days of chunks of one second, of two tracks, or seventeen hours of seventeen. Files whose samples lie apart have one for each. */
 const MAX_EXTENTS = 1_000_000;
-const KINDS = ['own', 'samples', 'page', 'place'] as const;
+const KINDS = ['own', 'samples', 'page', 'subsegment'] as const;
 /** Bytes of an extent in the typed arrays. */
 const EXTENT_BYTES = 8 + 8 + 8 + 1 + 1;
 
@@ -78,7 +78,7 @@ export class LayoutBuilder {
   readonly #fingerprint = createHash('sha256');
   #mediaStart = 0;
   #sourceCount = 1;
-  #placeTracks: readonly PackedPlaceTrack[] = [];
+  #subsegmentTracks: readonly PackedSubsegmentTrack[] = [];
 
   /** Bytes so far: the offset of the next extent. */
   get size(): number {
@@ -131,14 +131,14 @@ export class LayoutBuilder {
     this.#size += header.length + bytes;
   }
 
-  /** What the places that are added are made of. */
-  setPlaceTracks(tracks: readonly PackedPlaceTrack[]): void {
-    this.#placeTracks = tracks;
+  /** What the subsegments that are added are made of. */
+  setSubsegmentTracks(tracks: readonly PackedSubsegmentTrack[]): void {
+    this.#subsegmentTracks = tracks;
     for (const { source } of tracks) this.#sourceCount = Math.max(this.#sourceCount, source + 1);
   }
 
-  /** @param number of the place, from 0 */
-  addPlace(number: number, bytes: number): void {
+  /** @param number of the subsegment, from 0 */
+  addSubsegment(number: number, bytes: number): void {
     this.#add(3, 0, number);
     this.#size += bytes;
   }
@@ -151,7 +151,7 @@ export class LayoutBuilder {
       own: Buffer.concat(this.#own, this.#ownBytes),
       mediaStart: this.#mediaStart,
       fingerprint: this.#fingerprint.digest('base64url'),
-      placeTracks: this.#placeTracks,
+      subsegmentTracks: this.#subsegmentTracks,
       table: {
         starts: Float64Array.from(this.#starts),
         sourceOffsets: Float64Array.from(this.#sourceOffsets),
@@ -193,8 +193,8 @@ interface ExtentTable {
 
 /** What a layout consists of, without its functions. */
 export function packLayout(layout: LayoutData): LayoutData {
-  const { size, durationSeconds, sourceCount, own, mediaStart, fingerprint, table, placeTracks } = layout;
-  return { size, durationSeconds, sourceCount, own, mediaStart, fingerprint, table, placeTracks };
+  const { size, durationSeconds, sourceCount, own, mediaStart, fingerprint, table, subsegmentTracks } = layout;
+  return { size, durationSeconds, sourceCount, own, mediaStart, fingerprint, table, subsegmentTracks };
 }
 
 /** The layout that some data describes. */
@@ -221,7 +221,9 @@ export function unpackLayout(data: LayoutData): Layout {
     ...data,
     count,
     memoryBytes:
-      own.length + count * EXTENT_BYTES + data.placeTracks.reduce((sum, track) => sum + placeTrackBytes(track), 0),
+      own.length +
+      count * EXTENT_BYTES +
+      data.subsegmentTracks.reduce((sum, track) => sum + subsegmentTrackBytes(track), 0),
     extent,
     findExtent(source, from, to) {
       const step = from <= to ? 1 : -1;

@@ -26,7 +26,7 @@ export interface WebmFile {
   /** The one that the cues are of first. */
   readonly tracks: readonly WebmTrack[];
   /** In the order of the file. */
-  readonly places: readonly WebmPlace[];
+  readonly spans: readonly CueSpan[];
 }
 
 export interface WebmTrack extends CodecTrack {
@@ -40,7 +40,7 @@ export interface WebmTrack extends CodecTrack {
 }
 
 /** Whole clusters from a cue to the next one. Offsets in the file, `end` excluded. */
-interface WebmPlace {
+interface CueSpan {
   readonly time: number;
   readonly start: number;
   readonly end: number;
@@ -86,12 +86,12 @@ export function readWebmFile({ head, fileBytes, cues: read }: WebmParts): WebmFi
   const number = main?.unsigned(ID.trackNumber);
   const first = firstBlock(media, number);
   if (!first) throw new UnsupportedMp4('No frame in what was read');
-  const places = readPlaces(new Children(cues.bytes, element), number, {
+  const spans = readSpans(new Children(cues.bytes, element), number, {
     offset: segment.content,
     end: cues.first > cluster ? cues.first : segment.end,
     isSound: kindOf(main) === 'soun',
   });
-  const [start] = places;
+  const [start] = spans;
   if (start?.start !== cluster || first.time !== start.time || !first.isSync)
     throw new UnsupportedMp4('Cues that do not name the first frame');
   const others = entries.filter((entry) => entry !== main && kindOf(main) === 'vide' && kindOf(entry) === 'soun');
@@ -100,7 +100,7 @@ export function readWebmFile({ head, fileBytes, cues: read }: WebmParts): WebmFi
   const tracks = [main, ...others.slice(0, 1)].flatMap((entry) =>
     entry ? [{ ...readTrack(entry, first.frames[0] ?? Buffer.alloc(0)), isLaced: isLaced(entry) }] : [],
   );
-  return { ...readTimes(info, places), tracks, places };
+  return { ...readTimes(info, spans), tracks, spans };
 }
 
 /** The elements of a segment up to its first cluster, the first of each id, as far as their headers are there. */
@@ -143,11 +143,11 @@ function findCues(head: Buffer, { segment, top, fileBytes }: Found): NeededCues 
 const kindOf = (entry: Children | undefined): string | undefined => KINDS.get(entry?.unsigned(ID.trackType) ?? 0);
 
 /** @throws UnsupportedMp4 when the cues of the track are not in the order of the file */
-function readPlaces(
+function readSpans(
   cues: Children,
   track: number | undefined,
   { offset, end, isSound }: { readonly offset: number; readonly end: number; readonly isSound: boolean },
-): readonly WebmPlace[] {
+): readonly CueSpan[] {
   const points: { readonly time: number; readonly start: number }[] = [];
   let firstRelative: number | undefined;
   for (const point of cues.each(ID.cuePoint)) {
@@ -184,10 +184,10 @@ function readTrack(entry: Children, firstFrame: Buffer): Omit<WebmTrack, 'isLace
   };
 }
 
-function readTimes(info: Children, places: readonly WebmPlace[]): Pick<WebmFile, 'unitNs' | 'duration'> {
+function readTimes(info: Children, spans: readonly CueSpan[]): Pick<WebmFile, 'unitNs' | 'duration'> {
   const unitNs = info.unsigned(ID.timestampScale) ?? DEFAULT_UNIT_NS;
   const duration = Math.round(info.float(ID.duration) ?? Number.NaN);
-  if (!(duration > (places.at(-1)?.time ?? 0)))
+  if (!(duration > (spans.at(-1)?.time ?? 0)))
     throw new UnsupportedMp4('No duration, or one that ends before the cues');
   if (unitNs === 0 || unitNs > SECOND_NS) throw new UnsupportedMp4('Times of another scale');
   return { unitNs, duration };

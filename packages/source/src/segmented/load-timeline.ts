@@ -112,12 +112,12 @@ const loadWebm: LoadTimeline<FileTimeline> = async (options, track, signal) => {
     found = await readParts({ head, fileBytes, cues: { first, bytes: await read(first, last) } });
   }
   if ('first' in found) throw new UnsupportedMp4('No cues');
-  const { places, timescale, endTime } = unpackTable(found.table);
+  const { entries, timescale, endTime } = unpackTable(found.table);
   let end = found.mediaStart;
-  const segments = places.map(({ segmentBytes, time }, sequence) => {
+  const segments = entries.map(({ segmentBytes, time }, sequence) => {
     const first = end;
     end += segmentBytes;
-    const seconds = ((places[sequence + 1]?.time ?? endTime) - time) / timescale;
+    const seconds = ((entries[sequence + 1]?.time ?? endTime) - time) / timescale;
     return { sequence, seconds, content: { url: track.url, range: { first, last: end - 1 } } };
   });
   return {

@@ -6,12 +6,12 @@ import {
   type Encoding,
   HEAD_BYTES,
   type ListedSegment,
-  placeRequest,
   recognizeFormat,
   type SegmentFacts,
   type SegmentFormatName,
   type SegmentTable,
   segmentFormat,
+  segmentRequest,
 } from '@reelay/seekable-media/segment-file';
 import { INSPECT_SEGMENT, READ_SEGMENT } from '@reelay/seekable-media/tasks';
 import { durationOf, hasDiscontinuity, isSameSection, type Segment } from '@reelay/seekable-media/timeline';
@@ -110,7 +110,7 @@ export async function readTable(segments: readonly Segment[], options: ProbeOpti
   const read =
     (!isRounded && tellsSizes(segments) && (await tableOfList(listed, { inspected, create }, options))) ||
     create(await inspectAll(listed, inspected, options));
-  if (segmentFormat(format).needsTrial) await tryPlace(read, listed, options);
+  if (segmentFormat(format).needsTrial) await trySegment(read, listed, options);
   return read;
 }
 
@@ -132,8 +132,8 @@ async function tableOfList(
 ): Promise<ReadTable | undefined> {
   const { format, facts } = inspected;
   const { encoding } = facts;
-  const { boundPlace } = segmentFormat(format);
-  if (!boundPlace || listed.length <= MAX_SAMPLES) return undefined;
+  const { boundFragment } = segmentFormat(format);
+  if (!boundFragment || listed.length <= MAX_SAMPLES) return undefined;
   const untimed = { ...facts, startTime: undefined, endTime: undefined, audioBytes: undefined };
   // The first segment often lasts longer or shorter than its list says, by the delay of its pictures.
   const indexes = Array.from({ length: MAX_SAMPLES - 1 }, (_, index) =>
@@ -151,7 +151,7 @@ async function tableOfList(
   });
   const isAsTold = samples.every(
     (sample) =>
-      !sample || (sample.facts.startsWithSync && sample.facts.placeBytes <= boundPlace(sample.segmentBytes, encoding)),
+      !sample || (sample.facts.startsWithSync && sample.facts.maxBytes <= boundFragment(sample.segmentBytes, encoding)),
   );
   const isTimed = lateness.every(
     // A clock may begin again.
@@ -164,7 +164,7 @@ async function tableOfList(
   );
   const told = listed.map(({ content: { url, range } }, index): Inspected => {
     const segmentBytes = range ? range.last + 1 - range.first : 0;
-    const facts = { ...untimed, placeBytes: boundPlace(segmentBytes, encoding) };
+    const facts = { ...untimed, maxBytes: boundFragment(segmentBytes, encoding) };
     const read = index === 0 ? inspected : samples[index];
     return read ?? { format, segmentBytes, facts, version: { etag: etags.get(url) } };
   });
@@ -206,22 +206,22 @@ async function inspectAll(
 }
 
 /**
- * Makes a place as it will be sent: that of the second segment, which begins with the rest of the first where media is cut between
+ * Reads a segment as it will be sent: the second one, which begins with the rest of the first where media is cut between
  * them.
  * @throws UnsupportedMp4
  */
-async function tryPlace(
+async function trySegment(
   { table, versions }: ReadTable,
   listed: readonly Segment[],
   options: ProbeOptions,
 ): Promise<void> {
   const { fetch, parse, client, signal } = options;
   const index = Math.min(1, listed.length - 1);
-  const [segment, place] = [listed[index], table.places[index]];
-  if (!segment || !place) return;
-  const known = { bytes: place.segmentBytes, version: versions[index] ?? {} };
+  const [segment, entry] = [listed[index], table.entries[index]];
+  if (!segment || !entry) return;
+  const known = { bytes: entry.segmentBytes, version: versions[index] ?? {} };
   const { parts } = await inTurn(segment, options, (fetching) => fetch.whole(segment, known, fetching));
-  await parse(READ_SEGMENT, placeRequest(table, index, parts), { client, signal });
+  await parse(READ_SEGMENT, segmentRequest(table, index, parts), { client, signal });
 }
 
 /** Reads of a segment when it is the turn of its host. Parsing what has been read needs no turn. */

@@ -1,9 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { abortable, createSemaphore, createSingleFlight } from '@reelay/concurrency';
 import { releaseBuffer } from '@reelay/guarded-fetch';
-import { type PackedPlace, parseInitTracks, recycle, UnsupportedMp4, weighPlace } from '@reelay/seekable-media/isobmff';
-import { createVirtualFile, type FragmentSource, type TakenPlace } from '@reelay/seekable-media/reading';
-import { audioTable, placeRequest } from '@reelay/seekable-media/segment-file';
+import {
+  type FragmentSamples,
+  parseInitTracks,
+  recycle,
+  UnsupportedMp4,
+  weighSamples,
+} from '@reelay/seekable-media/isobmff';
+import { createVirtualFile, type FragmentSource, type TakenSamples } from '@reelay/seekable-media/reading';
+import { audioTable, segmentRequest } from '@reelay/seekable-media/segment-file';
 import { READ_SEGMENT } from '@reelay/seekable-media/tasks';
 import type { Segment } from '@reelay/seekable-media/timeline';
 import { createLayout, LAYOUT_VERSION, type Layout } from '@reelay/seekable-media/virtual-mp4';
@@ -35,7 +41,7 @@ export interface SegmentFiles {
   open(request: TableRequest, file: TrackFile, recordedAtMs?: number): Promise<FileSource>;
 }
 
-/** A player asks for the next place over another connection, once it has closed the one before. */
+/** A player asks for the next subsegment over another connection, once it has closed the one before. */
 const LINGER_MS = 2_000;
 const PROBES_PER_HOST = 8;
 
@@ -52,8 +58,8 @@ export function createSegmentFiles(options: SegmentFilesOptions): SegmentFiles {
   const { memoryBytes, store, probesPerHost = PROBES_PER_HOST } = options;
   const listed = createListedFiles(probesPerHost);
   const memory = createSemaphore({ permits: memoryBytes, maxPerClient: Math.ceil(memoryBytes / 2) });
-  const reads = createSingleFlight<Place, Name>();
-  /** Counts places that were read: one that was there before a stream may be of an earlier version of a source that does not tell. */
+  const reads = createSingleFlight<CachedSegment, Name>();
+  /** Counts entries that were read: one that was there before a stream may be of an earlier version of a source that does not tell. */
   let order = 0;
 
   return {
@@ -86,7 +92,7 @@ export function createSegmentFiles(options: SegmentFilesOptions): SegmentFiles {
         use: (segment: Segment, known: KnownSegment) => Promise<T>,
       ): Promise<T> => {
         const segment = segments[index];
-        const { segmentBytes = 0, encoding = 0 } = table.places[index] ?? {};
+        const { segmentBytes = 0, encoding = 0 } = table.entries[index] ?? {};
         const { state = Buffer.alloc(0) } = table.encodings[encoding] ?? {};
         const tracks = () => (table.format === 'mp4' ? parseInitTracks(state) : undefined);
         try {
@@ -100,40 +106,40 @@ export function createSegmentFiles(options: SegmentFilesOptions): SegmentFiles {
           throw new UpstreamError('A segment is not what it was', { cause: error });
         }
       };
-      const make = (index: number, signal: AbortSignal): Promise<Place> =>
+      const make = (index: number, signal: AbortSignal): Promise<CachedSegment> =>
         withSegment(index, async (segment, known) => {
           const { parts, samples } = await fetch.whole(segment, known, { signal });
-          const packed = await parse(READ_SEGMENT, placeRequest(table, index, parts), { client, signal });
+          const packed = await parse(READ_SEGMENT, segmentRequest(table, index, parts), { client, signal });
           parts.forEach(releaseBuffer);
           order += 1;
-          return new Place(packed, samples, order);
+          return new CachedSegment(packed, samples, order);
         });
-      /** Compares a place that another stream has read with its source, before what is read now is kept beside it. */
+      /** Compares a segment that another stream has read with its source, before what is read now is kept beside it. */
       const compare = async (index: number, signal: AbortSignal): Promise<void> => {
-        const place = store.get<Place>(keyOf(index));
-        if (!place || place.order > since) return;
-        await withSegment(index, (segment, known) => fetch.compare(segment, known, place.samples, { signal }));
+        const cached = store.get<CachedSegment>(keyOf(index));
+        if (!cached || cached.order > since) return;
+        await withSegment(index, (segment, known) => fetch.compare(segment, known, cached.samples, { signal }));
       };
       const keyOf = (index: number) => nameOf([file.name], 'segment', [index, table.kinds]);
-      const readPlace = async (index: number, signal: AbortSignal): Promise<Place> => {
+      const readSegment = async (index: number, signal: AbortSignal): Promise<CachedSegment> => {
         const key = keyOf(index);
         const load = async (shared: AbortSignal) => {
-          const read = store.get<Place>(key);
+          const read = store.get<CachedSegment>(key);
           if (read) return read;
           const beside = [index - 1, index + 1].map((other) => compare(other, shared));
-          const [place] = await Promise.all([make(index, shared), ...beside]);
-          return store.set(key, place);
+          const [cached] = await Promise.all([make(index, shared), ...beside]);
+          return store.set(key, cached);
         };
-        return store.get<Place>(key) ?? abortable(reads(key, load, lingering(signal)), signal);
+        return store.get<CachedSegment>(key) ?? abortable(reads(key, load, lingering(signal)), signal);
       };
 
-      const take = async (index: number, signal: AbortSignal): Promise<TakenPlace> => {
-        let place = await readPlace(index, signal);
-        while (place.isFreed) place = await readPlace(index, signal);
-        const taken = place;
+      const take = async (index: number, signal: AbortSignal): Promise<TakenSamples> => {
+        let cached = await readSegment(index, signal);
+        while (cached.isFreed) cached = await readSegment(index, signal);
+        const taken = cached;
         taken.readers += 1;
         return {
-          place: taken.packed,
+          samples: taken.packed,
           release(isPassed) {
             taken.readers -= 1;
             if (isPassed) store.pass(keyOf(index), taken);
@@ -143,7 +149,7 @@ export function createSegmentFiles(options: SegmentFilesOptions): SegmentFiles {
       const fragments: FragmentSource = {
         index: { table: packed, isAudioAlone },
         // The segment is in memory before its samples are.
-        bytesOf: (index) => Math.max(table.places[index]?.bytes ?? 0, table.places[index]?.segmentBytes ?? 0),
+        bytesOf: (index) => Math.max(table.entries[index]?.bytes ?? 0, table.entries[index]?.segmentBytes ?? 0),
         acquire: (bytes, signal) => memory.acquire(client, signal, bytes),
         tryAcquire: (bytes) => memory.tryAcquire(client, bytes),
         take,
@@ -167,8 +173,8 @@ export function createSegmentFiles(options: SegmentFilesOptions): SegmentFiles {
 const noFile = () => Promise.reject(new TypeError('A list of segments is no file'));
 
 /** The samples of a segment in memory. */
-class Place implements StoredBytes {
-  readonly packed: PackedPlace;
+class CachedSegment implements StoredBytes {
+  readonly packed: FragmentSamples;
   /** Of the segment itself. */
   readonly samples: Samples;
   /** When it was read, after how many others. */
@@ -179,11 +185,11 @@ class Place implements StoredBytes {
   /** Its memory is that of another one. */
   isFreed = false;
 
-  constructor(packed: PackedPlace, samples: Samples, order: number) {
+  constructor(packed: FragmentSamples, samples: Samples, order: number) {
     this.packed = packed;
     this.samples = samples;
     this.order = order;
-    this.bytes = weighPlace(packed) + MAX_SAMPLED_BYTES;
+    this.bytes = weighSamples(packed) + MAX_SAMPLED_BYTES;
   }
 
   /** Until the garbage collector frees memory, much of it makes it run often. */

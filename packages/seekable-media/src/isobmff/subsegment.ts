@@ -2,23 +2,23 @@ import { BOX_HEADER_BYTES, box, boxHeader, fullBox, integers, UnsupportedMp4, u3
 import { NON_SYNC_SAMPLE_FLAGS, SYNC_SAMPLE_FLAGS } from './fragment-writer.ts';
 import { TFHD, TRUN } from './movie-fragment.ts';
 
-/** A sample of a place. Times in units of its track, size in bytes. */
-export interface PlaceSample {
+/** A sample of a subsegment. Times in units of its track, size in bytes. */
+export interface RunSample {
   readonly duration: number;
   readonly size: number;
   readonly compositionOffset: number;
   readonly isSync: boolean;
 }
 
-/** What a place has of a track. */
-export interface PlaceRun {
+/** What a subsegment has of a track. */
+export interface TrackRun {
   readonly trackId: number;
   /** When the first sample is decoded. */
   readonly decodeTime: number;
   /** Sample description index, from 1. */
   readonly description: number;
   /** In decode order. */
-  readonly samples: readonly PlaceSample[];
+  readonly samples: readonly RunSample[];
   /** The bytes of the samples, in the same order. */
   readonly data: readonly Buffer[];
   /** The data are NAL units, which samples have behind their length. @default false */
@@ -28,8 +28,8 @@ export interface PlaceRun {
 /** Bytes of the length in front of a NAL unit. */
 export const LENGTH_BYTES = 4;
 
-/** Bytes that a place needs for some runs. Neither their data nor the unit of their times matters. */
-export function measurePlace(runs: readonly Omit<PlaceRun, 'data'>[]): number {
+/** Bytes that a subsegment needs for some runs. Neither their data nor the unit of their times matters. */
+export function measureSubsegment(runs: readonly Omit<TrackRun, 'data'>[]): number {
   const present = runs.filter(({ samples }) => samples.length > 0);
   const mfhd = fullBox('mfhd', 0, 0, u32(0));
   const trafs = present.map(writeTrackFragment);
@@ -39,8 +39,8 @@ export function measurePlace(runs: readonly Omit<PlaceRun, 'data'>[]): number {
   );
 }
 
-/** What a place has besides the bytes of its samples. */
-export interface PlaceFrame {
+/** What a subsegment has besides the bytes of its samples. */
+export interface SubsegmentBoxes {
   /** `moof` and the header of `mdat`, before the samples of all runs in their order. */
   readonly head: Buffer;
   /** Behind the samples: zeros, after the header of a `free` box where there is room for one. */
@@ -52,7 +52,11 @@ export interface PlaceFrame {
  * of several ones, libavformat loses samples when it seeks back. Tracks without samples are left out; without any, it is a `free` box.
  * @throws UnsupportedMp4 when the samples need more bytes
  */
-export function framePlace(bytes: number, sequence: number, runs: readonly Omit<PlaceRun, 'data'>[]): PlaceFrame {
+export function writeSubsegmentBoxes(
+  bytes: number,
+  sequence: number,
+  runs: readonly Omit<TrackRun, 'data'>[],
+): SubsegmentBoxes {
   const present = runs.filter(({ samples }) => samples.length > 0);
   if (present.length === 0) return { head: boxHeader('free', bytes), tail: Buffer.alloc(bytes - BOX_HEADER_BYTES) };
   const mfhd = fullBox('mfhd', 0, 0, u32(sequence));
@@ -74,7 +78,7 @@ export function framePlace(bytes: number, sequence: number, runs: readonly Omit<
 }
 
 /** With where the offset of its data has to be written, from the start of `moof`. */
-function writeTrackFragment({ trackId, decodeTime, description, samples }: Omit<PlaceRun, 'data'>) {
+function writeTrackFragment({ trackId, decodeTime, description, samples }: Omit<TrackRun, 'data'>) {
   const [first, second] = samples;
   const differs = (field: 'duration' | 'size') => samples.some((sample) => sample[field] !== first?.[field]);
   const hasDurations = differs('duration');

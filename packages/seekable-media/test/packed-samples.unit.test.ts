@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
   allocateSegment,
-  type PackedPlace,
-  type PlaceRun,
-  packPlace,
+  type FragmentSamples,
+  packRuns,
   runParts,
+  type TrackRun,
   UnsupportedMp4,
   unpackSamples,
 } from '../src/isobmff/index.ts';
@@ -18,7 +18,7 @@ const sample = (size: number, index: number) => ({
   isSync: index === 0,
 });
 /** Three pictures as units without their lengths, with a gap between two of them, and sound that lies elsewhere. */
-const runs: readonly PlaceRun[] = [
+const runs: readonly TrackRun[] = [
   {
     trackId: 1,
     decodeTime: 7,
@@ -29,8 +29,8 @@ const runs: readonly PlaceRun[] = [
   },
   { trackId: 2, decodeTime: 9, description: 2, samples: [3, 2].map(sample), data: [Buffer.from('sound')] },
 ];
-const place = packPlace(runs, segment);
-const mediaOf = (of: PackedPlace): Buffer => Buffer.concat(of.runs.flatMap((run) => [...runParts(of, run)]));
+const place = packRuns(runs, segment);
+const mediaOf = (of: FragmentSamples): Buffer => Buffer.concat(of.runs.flatMap((run) => [...runParts(of, run)]));
 
 describe('packed samples', () => {
   it('have their bytes in order, with the length of each unit', () => {
@@ -69,8 +69,8 @@ describe('packed samples', () => {
   });
 
   it('are refused with another size than their data', () => {
-    const [video, sound] = runs as [PlaceRun, PlaceRun];
+    const [video, sound] = runs as [TrackRun, TrackRun];
     const shorter = { ...sound, data: [Buffer.from('soun')] };
-    expect(() => packPlace([video, shorter], segment)).toThrow(UnsupportedMp4);
+    expect(() => packRuns([video, shorter], segment)).toThrow(UnsupportedMp4);
   });
 });

@@ -1,64 +1,64 @@
 import { type PackedRun, runParts } from '../isobmff/index.ts';
-import { ARRANGE_PLACE, type Parsing, runTask } from '../tasks/index.ts';
+import { ARRANGE_SUBSEGMENT, type Parsing, runTask } from '../tasks/index.ts';
 import {
-  type FramedPlace,
+  type ArrangedSubsegment,
+  fragmentsOfTrack,
   type Layout,
-  type MuxedPlaceRequest,
-  type PlaceFragment,
-  placeFragments,
-  placeTimes,
   type RunRange,
   type SourceIndex,
+  type SubsegmentFragment,
+  type SubsegmentRequest,
+  subsegmentTimes,
 } from '../virtual-mp4/index.ts';
 import {
+  type ContentPart,
   type FragmentSource,
-  type PlaceContent,
-  type PlacePart,
   passingOn,
   readingOf,
-  readPlaces,
-} from './place-memory.ts';
+  readSubsegments,
+  type SubsegmentContent,
+} from './subsegment-content.ts';
 
 /** The fragments of a source, as one stream reads them. */
 export interface FragmentReader {
   /** What is made here takes memory. Absent: a file, whose bytes are read as they are needed. */
-  readonly places?: FragmentSource;
+  readonly list?: FragmentSource;
   /** Opens a file where a fragment begins, unless that is in memory. @throws what opening it throws */
-  prepare?(fragment: PlaceFragment): Promise<void>;
+  prepare?(fragment: SubsegmentFragment): Promise<void>;
   /** @throws what reading the source throws, and UnsupportedMp4 where the fragment is not what its index says */
-  take(fragment: PlaceFragment): Promise<TakenFragment>;
+  take(fragment: SubsegmentFragment): Promise<TakenFragment>;
 }
 
 export interface TakenFragment {
   /** By the tracks of the source. */
   readonly runs: readonly PackedRun[];
   /** The bytes of a run from one offset to another. */
-  parts(run: PackedRun, range: RunRange): AsyncIterable<PlacePart> | Iterable<PlacePart>;
-  /** @param isPassed as in `PlaceContent`. @default false */
+  parts(run: PackedRun, range: RunRange): AsyncIterable<ContentPart> | Iterable<ContentPart>;
+  /** @param isPassed as in `SubsegmentContent`. @default false */
   release(isPassed?: boolean): void;
 }
 
 /** The fragments of a source that is made here, in the memory that streams share. */
-export const madeFragments = (places: FragmentSource, signal: AbortSignal): FragmentReader => ({
-  places,
+export const madeFragments = (list: FragmentSource, signal: AbortSignal): FragmentReader => ({
+  list,
   async take({ index }) {
-    const { place, release } = await places.take(index, signal);
-    return { runs: place.runs, release, parts: (run, { first, end }) => runParts(place, run, first, end) };
+    const { samples, release } = await list.take(index, signal);
+    return { runs: samples.runs, release, parts: (run, { first, end }) => runParts(samples, run, first, end) };
   },
 });
 
 /** The same beside a file, whose bytes take no memory: what is sent with them is copied, so that nothing is held meanwhile. */
-export function copiedFragments(places: FragmentSource, signal: AbortSignal): FragmentReader {
-  /** Several places may need the same one. */
+export function copiedFragments(list: FragmentSource, signal: AbortSignal): FragmentReader {
+  /** Several subsegments may need the same one. */
   let latest: { readonly index: number; readonly copying: Promise<TakenFragment> } | undefined;
   const copy = async (index: number): Promise<TakenFragment> => {
-    const permit = await places.acquire(places.bytesOf(index), signal);
+    const permit = await list.acquire(list.bytesOf(index), signal);
     try {
-      const { place, release } = await places.take(index, signal);
-      const bytes = new Map(place.runs.map((run) => [run, Buffer.concat([...runParts(place, run)])]));
+      const { samples, release } = await list.take(index, signal);
+      const bytes = new Map(samples.runs.map((run) => [run, Buffer.concat([...runParts(samples, run)])]));
       release();
       const parts: TakenFragment['parts'] = (run, { first, end }) => [bytes.get(run)?.subarray(first, end) ?? NO_BYTES];
-      return { runs: place.runs, parts, release: () => undefined };
+      return { runs: samples.runs, parts, release: () => undefined };
     } finally {
       permit.release();
     }
@@ -71,7 +71,7 @@ export function copiedFragments(places: FragmentSource, signal: AbortSignal): Fr
   };
 }
 
-export interface PlaceReadOptions extends Parsing {
+export interface SubsegmentReadOptions extends Parsing {
   readonly layout: Layout;
   /** Offsets, both included. */
   readonly first: number;
@@ -79,38 +79,38 @@ export interface PlaceReadOptions extends Parsing {
   /** Aborted when nobody reads on. */
   readonly signal: AbortSignal;
   /**
-   * By source: places begin with the fragments of the first one.
-   * @param lastPlace number of the last place that is read
+   * By source: subsegments begin with the fragments of the first one.
+   * @param lastSubsegment number of the last subsegment that is read
    */
-  readonly open: (lastPlace: number) => readonly FragmentReader[];
+  readonly open: (lastSubsegment: number) => readonly FragmentReader[];
 }
 
 /**
- * Reads a range of a layout of places: each is arranged from the samples of its fragments.
+ * Reads a range of a layout of subsegments: each is arranged from the samples of its fragments.
  * @throws what reading the sources throws, and UnsupportedMp4 where they are not what their indexes say
  */
-export async function* readPlacesOf(options: PlaceReadOptions): AsyncGenerator<Buffer> {
+export async function* readSubsegmentsOf(options: SubsegmentReadOptions): AsyncGenerator<Buffer> {
   const { layout, first, last, signal, open } = options;
-  const places = placeExtents(layout);
-  const lastPlace = places.findLastIndex(({ start }) => start <= last);
-  const readers = open(lastPlace);
+  const subsegments = subsegmentExtents(layout);
+  const lastSubsegment = subsegments.findLastIndex(({ start }) => start <= last);
+  const readers = open(lastSubsegment);
 
-  const make = async (number: number): Promise<PlaceContent> => {
+  const make = async (number: number): Promise<SubsegmentContent> => {
     const wanted = fragmentsOf(layout, number);
     const taking = wanted.map(({ source, fragment }) => readers[source]?.take(fragment));
     try {
       const taken = await Promise.all(taking);
       const find = (source: SourceIndex, index: number) =>
         taken[wanted.findIndex((each) => each.source === source && each.fragment.index === index)];
-      const arranging = placeRequest(layout, { number, bytes: places[number]?.bytes ?? 0, find });
-      const parts = joinParts(layout, { number, find }, await runTask(ARRANGE_PLACE, arranging, options));
+      const arranging = subsegmentRequest(layout, { number, bytes: subsegments[number]?.bytes ?? 0, find });
+      const parts = joinParts(layout, { number, find }, await runTask(ARRANGE_SUBSEGMENT, arranging, options));
       return {
         async *parts() {
           for (const part of parts) {
             if (Buffer.isBuffer(part)) yield part;
             else yield* part.from.parts(part.run, part.range);
           }
-          yield places[number]?.text ?? NO_BYTES;
+          yield subsegments[number]?.text ?? NO_BYTES;
         },
         release(isPassed) {
           for (const [index, each] of taken.entries()) each?.release(isPassed && !wanted[index]?.isShared);
@@ -122,41 +122,41 @@ export async function* readPlacesOf(options: PlaceReadOptions): AsyncGenerator<B
     }
   };
 
-  /** What goes with the samples of the next place, while those of one pass on. */
+  /** What goes with the samples of the next subsegment, while those of one pass on. */
   const prefetch = (number: number) => {
-    for (const { source, fragment } of number <= lastPlace ? fragmentsOf(layout, number) : [])
+    for (const { source, fragment } of number <= lastSubsegment ? fragmentsOf(layout, number) : [])
       if (source > 0) readers[source]?.take(fragment).catch(() => undefined);
   };
-  const makeAhead = async (number: number): Promise<PlaceContent> => {
+  const makeAhead = async (number: number): Promise<SubsegmentContent> => {
     const made = await make(number);
     prefetch(number + 1);
     return made;
   };
   const bytesOf = (number: number): number =>
     fragmentsOf(layout, number).reduce(
-      (sum, { source, fragment }) => sum + (readers[source]?.places?.bytesOf(fragment.index) ?? 0),
+      (sum, { source, fragment }) => sum + (readers[source]?.list?.bytesOf(fragment.index) ?? 0),
       0,
     );
 
-  const firstPlace = Math.max(
+  const firstSubsegment = Math.max(
     0,
-    places.findLastIndex(({ start }) => start <= first),
+    subsegments.findLastIndex(({ start }) => start <= first),
   );
   // The status of the response depends on whether the sources can be opened.
-  if (firstPlace <= lastPlace)
+  if (firstSubsegment <= lastSubsegment)
     await Promise.all(
-      fragmentsOf(layout, firstPlace).map(({ source, fragment }) => readers[source]?.prepare?.(fragment)),
+      fragmentsOf(layout, firstSubsegment).map(({ source, fragment }) => readers[source]?.prepare?.(fragment)),
     );
   const { sourceOffset } = layout.extent(0);
   const header = layout.own.subarray(sourceOffset, sourceOffset + layout.mediaStart);
-  const offsets = [...places.map(({ start }) => start), layout.size];
-  const memory = readers[0]?.places;
+  const offsets = [...subsegments.map(({ start }) => start), layout.size];
+  const memory = readers[0]?.list;
   const reading = memory ? readingOf(memory, { bytesOf, make }, signal) : passingOn(makeAhead);
-  yield* readPlaces({ header, offsets, first, last }, reading);
+  yield* readSubsegments({ header, offsets, first, last }, reading);
 }
 
-interface TakenPlaceFragments {
-  /** Of the place. */
+interface TakenFragments {
+  /** Of the subsegment. */
   readonly number: number;
   /** Gives a fragment that has been taken. */
   readonly find: (source: SourceIndex, index: number) => TakenFragment | undefined;
@@ -169,29 +169,29 @@ interface FragmentBytes {
   readonly range: RunRange;
 }
 
-function placeRequest(
-  { placeTracks }: Layout,
-  { number, bytes, find }: TakenPlaceFragments & { readonly bytes: number },
-): MuxedPlaceRequest {
-  const tracks = placeTracks.map((track) => {
+function subsegmentRequest(
+  { subsegmentTracks }: Layout,
+  { number, bytes, find }: TakenFragments & { readonly bytes: number },
+): SubsegmentRequest {
+  const tracks = subsegmentTracks.map((track) => {
     const { source, sourceId, defaults, factor, shift } = track;
-    const fragments = placeFragments(track, number).map(({ index, pieces, from, to }) => {
+    const fragments = fragmentsOfTrack(track, number).map(({ index, pieces, from, to }) => {
       const run = find(source, index)?.runs.find(({ trackId }) => trackId === sourceId);
       return { pieces, from, to, run };
     });
-    return { source, sourceId, defaults, factor, shift, times: placeTimes(track, number), fragments };
+    return { source, sourceId, defaults, factor, shift, times: subsegmentTimes(track, number), fragments };
   });
   return { bytes, sequence: number + 1, tracks };
 }
 
-/** A place in parts, in their order. */
+/** A subsegment in parts, in their order. */
 function joinParts(
-  { placeTracks }: Layout,
-  { number, find }: TakenPlaceFragments,
-  { head, tail, ranges }: FramedPlace,
+  { subsegmentTracks }: Layout,
+  { number, find }: TakenFragments,
+  { head, tail, ranges }: ArrangedSubsegment,
 ): readonly (Buffer | FragmentBytes)[] {
-  const media = placeTracks.flatMap((track, trackIndex) =>
-    placeFragments(track, number).flatMap(({ index }, part): FragmentBytes | readonly [] => {
+  const media = subsegmentTracks.flatMap((track, trackIndex) =>
+    fragmentsOfTrack(track, number).flatMap(({ index }, part): FragmentBytes | readonly [] => {
       const from = find(track.source, index);
       const run = from?.runs.find(({ trackId }) => trackId === track.sourceId);
       const range = ranges[trackIndex]?.[part];
@@ -203,8 +203,8 @@ function joinParts(
 
 const NO_BYTES = Buffer.alloc(0);
 
-/** A place of a layout, and the text behind it. */
-interface PlaceExtent {
+/** A subsegment of a layout, and the text behind it. */
+interface SubsegmentExtent {
   /** Offset in the output. */
   readonly start: number;
   /** Without the text. */
@@ -212,27 +212,27 @@ interface PlaceExtent {
   readonly text: Buffer;
 }
 
-function placeExtents(layout: Layout): readonly PlaceExtent[] {
+function subsegmentExtents(layout: Layout): readonly SubsegmentExtent[] {
   const extents = Array.from({ length: layout.count }, (_, index) => layout.extent(index));
   return extents.flatMap(({ kind, start, bytes }, index) => {
     const next = extents[index + 1];
     const text =
       next?.kind === 'own' ? layout.own.subarray(next.sourceOffset, next.sourceOffset + next.bytes) : NO_BYTES;
-    return kind === 'place' ? [{ start, bytes, text }] : [];
+    return kind === 'subsegment' ? [{ start, bytes, text }] : [];
   });
 }
 
 interface WantedFragment {
   readonly source: SourceIndex;
-  readonly fragment: PlaceFragment;
-  /** The next place needs it, too. */
+  readonly fragment: SubsegmentFragment;
+  /** The next subsegment needs it, too. */
   readonly isShared: boolean;
 }
 
-/** The fragments that a place has samples of, each once. */
-export function fragmentsOf({ placeTracks }: Layout, number: number): readonly WantedFragment[] {
-  const wanted = placeTracks.flatMap((track) =>
-    placeFragments(track, number).map((fragment) => {
+/** The fragments that a subsegment has samples of, each once. */
+export function fragmentsOf({ subsegmentTracks }: Layout, number: number): readonly WantedFragment[] {
+  const wanted = subsegmentTracks.flatMap((track) =>
+    fragmentsOfTrack(track, number).map((fragment) => {
       const { index, pieces, to } = fragment;
       return [
         `${track.source} ${index}`,

@@ -1,15 +1,15 @@
 import { UnsupportedMp4 } from './boxes.ts';
-import { LENGTH_BYTES, type PlaceRun, type PlaceSample } from './place.ts';
+import { LENGTH_BYTES, type RunSample, type TrackRun } from './subsegment.ts';
 
 /** The samples of a segment, which stay in the memory that they were read into. It is cloned fast. */
-export interface PackedPlace {
+export interface FragmentSamples {
   readonly runs: readonly PackedRun[];
   /** What `PackedRun.memory` counts. The first one is that of the segment. */
   readonly memory: readonly Buffer[];
 }
 
 /** Samples by column, and where their bytes are. */
-export interface PackedRun extends Omit<PlaceRun, 'samples' | 'data'> {
+export interface PackedRun extends Omit<TrackRun, 'samples' | 'data'> {
   /** `FIELDS` numbers for each sample. */
   readonly samples: Float64Array;
   /** Index of the memory where all of its bytes are. */
@@ -25,7 +25,7 @@ const FIELDS = 4;
  * @param segment the memory of the samples: those that lie elsewhere are copied, because that may be used again
  * @throws UnsupportedMp4 when the data has another size than its samples
  */
-export function packPlace(runs: readonly PlaceRun[], segment: Buffer): PackedPlace {
+export function packRuns(runs: readonly TrackRun[], segment: Buffer): FragmentSamples {
   const memory = [segment];
   const packed = runs.map(({ samples, data, ...run }): PackedRun => {
     const isHere = data.every((piece) => isWithin(segment, piece));
@@ -48,7 +48,7 @@ export function packPlace(runs: readonly PlaceRun[], segment: Buffer): PackedPla
 const isWithin = (whole: Buffer, { buffer, byteOffset, length }: Buffer): boolean =>
   buffer === whole.buffer && byteOffset >= whole.byteOffset && byteOffset + length <= whole.byteOffset + whole.length;
 
-export function packSamples(samples: readonly PlaceSample[]): Float64Array {
+export function packSamples(samples: readonly RunSample[]): Float64Array {
   const packed = new Float64Array(samples.length * FIELDS);
   let at = 0;
   for (const { duration, size, compositionOffset, isSync } of samples) {
@@ -61,20 +61,20 @@ export function packSamples(samples: readonly PlaceSample[]): Float64Array {
   return packed;
 }
 
-export const unpackSamples = ({ samples }: Pick<PackedRun, 'samples'>): readonly PlaceSample[] =>
+export const unpackSamples = ({ samples }: Pick<PackedRun, 'samples'>): readonly RunSample[] =>
   Array.from({ length: samples.length / FIELDS }, (_, index) => {
     const [duration = 0, size = 0, compositionOffset = 0, isSync] = samples.subarray(index * FIELDS);
     return { duration, size, compositionOffset, isSync: isSync === 1 };
   });
 
-/** Bytes that a place takes in memory. */
-export const weighPlace = ({ memory, runs }: PackedPlace): number =>
+/** Bytes that the samples of a segment take in memory. */
+export const weighSamples = ({ memory, runs }: FragmentSamples): number =>
   memory.reduce((sum, { buffer }) => sum + buffer.byteLength, 0) +
   runs.reduce((sum, { samples, pieces }) => sum + samples.byteLength + pieces.byteLength, 0);
 
 /** The bytes of a run in order, as they lie in memory, with the lengths of its units. @param end before it, the last one */
 export function* runParts(
-  { memory }: Pick<PackedPlace, 'memory'>,
+  { memory }: Pick<FragmentSamples, 'memory'>,
   { memory: index, pieces, lacksLengths }: PackedRun,
   first = 0,
   end = Number.POSITIVE_INFINITY,
@@ -103,7 +103,7 @@ const MIN_SPARE_BYTES = 64 * 1024;
 const MAX_SPARE_FACTOR = 1.25;
 
 /** Reads the next segment into the memory of this one, which is empty then: to map new memory takes longer than to copy into it. */
-export function recycle({ memory: [segment] }: PackedPlace): void {
+export function recycle({ memory: [segment] }: FragmentSamples): void {
   if (!segment || segment.length < MIN_SPARE_BYTES || !(segment.buffer instanceof ArrayBuffer)) return;
   // Frees what is replaced at once.
   spare?.deref()?.transfer(0);

@@ -1,19 +1,19 @@
 import {
   countRunSamples,
-  framePlace,
   indexBox,
   type MovieFragment,
-  measurePlace,
+  measureSubsegment,
   moveRun,
   type PackedRun,
-  type PlaceRun,
   packSamples,
   parseFragmentSamples,
   type Sample,
+  type TrackRun,
   UnsupportedMp4,
   unpackSamples,
+  writeSubsegmentBoxes,
 } from '../isobmff/index.ts';
-import type { Piece, PlaceTimes, PlaceTrackFacts } from './place-table.ts';
+import type { Piece, SubsegmentTimes, SubsegmentTrackFacts } from './subsegment-table.ts';
 
 /** A fragment of a file, of which its `moof` boxes are known. */
 export interface FragmentRequest {
@@ -21,7 +21,7 @@ export interface FragmentRequest {
   readonly first: number;
   readonly bytes: number;
   readonly moofs: readonly MovieFragment[];
-  readonly tracks: readonly Pick<PlaceTrackFacts, 'sourceId' | 'defaults'>[];
+  readonly tracks: readonly Pick<SubsegmentTrackFacts, 'sourceId' | 'defaults'>[];
 }
 
 /** Bytes of a sample while it is arranged, roughly. */
@@ -44,7 +44,7 @@ export function readFragmentRuns({ first, bytes, moofs, tracks }: FragmentReques
     const [start] = samples;
     if (!start) return [];
     if (samples.some(({ description }) => description !== start.description))
-      throw new UnsupportedMp4('Two descriptions in a place');
+      throw new UnsupportedMp4('Two descriptions in a subsegment');
     const pieces: number[] = [];
     for (const { offset, size } of samples) {
       const at = offset - first;
@@ -82,36 +82,36 @@ function durationIn(
 
 type Timed = Pick<Sample, 'decodeTime'>;
 
-/** What the media of a place is made of. */
-export interface MuxedPlaceRequest {
+/** What the media of a subsegment is made of. */
+export interface SubsegmentRequest {
   readonly bytes: number;
   readonly sequence: number;
   /** In the order of the output; track ids count from 1. */
-  readonly tracks: readonly PlaceTrackRequest[];
+  readonly tracks: readonly SubsegmentTrackRequest[];
 }
 
-interface PlaceTrackRequest extends PlaceTrackFacts {
-  /** The fragments whose samples the place has, in order. */
+interface SubsegmentTrackRequest extends SubsegmentTrackFacts {
+  /** The fragments whose samples the subsegment has, in order. */
   readonly fragments: readonly FragmentPart[];
   /** Of the video. */
-  readonly times?: PlaceTimes | undefined;
+  readonly times?: SubsegmentTimes | undefined;
 }
 
 /** A part of a fragment. */
 interface FragmentPart {
   /** All samples of the track in the fragment. Undefined: it has none. */
   readonly run: PackedRun | undefined;
-  /** All pieces of the fragment, and those that the place has: from one to another, both included. */
+  /** All pieces of the fragment, and those that the subsegment has: from one to another, both included. */
   readonly pieces: readonly Piece[];
   readonly from: number;
   readonly to: number;
 }
 
-/** A place, whose samples stay where they are. */
-export interface FramedPlace {
+/** A subsegment, whose samples stay where they are. */
+export interface ArrangedSubsegment {
   readonly head: Buffer;
   readonly tail: Buffer;
-  /** By track, by fragment: which bytes of its run the place has. */
+  /** By track, by fragment: which bytes of its run the subsegment has. */
   readonly ranges: readonly (readonly RunRange[])[];
 }
 
@@ -121,21 +121,21 @@ export interface RunRange {
   readonly end: number;
 }
 
-type Run = Omit<PlaceRun, 'data'>;
+type Run = Omit<TrackRun, 'data'>;
 
-/** Bytes of the samples from which a place is made. */
-export const weighMuxedPlace = ({ tracks }: MuxedPlaceRequest): number =>
+/** Bytes of the samples from which a subsegment is made. */
+export const weighSubsegment = ({ tracks }: SubsegmentRequest): number =>
   tracks
     .flatMap(({ fragments }) => fragments)
     .reduce((sum, { run }) => sum + (run?.samples.byteLength ?? 0) + (run?.pieces.byteLength ?? 0), 0);
 
-/** @throws UnsupportedMp4 when the samples are not what the index said, or do not fit the place */
-export function arrangeMuxedPlace({ bytes, sequence, tracks }: MuxedPlaceRequest): FramedPlace {
+/** @throws UnsupportedMp4 when the samples are not what the index said, or do not fit the subsegment */
+export function arrangeSubsegment({ bytes, sequence, tracks }: SubsegmentRequest): ArrangedSubsegment {
   const selected = tracks.map((track, index) => selectSamples(track, index + 1));
   const runs = selected.map(({ run }) => run);
   const placed = moveToTimes(runs, tracks, bytes);
-  const fitting = measurePlace(placed) > bytes ? placed.map(withEvenEnd) : placed;
-  const { head, tail } = framePlace(bytes, sequence, fitting);
+  const fitting = measureSubsegment(placed) > bytes ? placed.map(withEvenEnd) : placed;
+  const { head, tail } = writeSubsegmentBoxes(bytes, sequence, fitting);
   return { head, tail, ranges: selected.map(({ ranges }) => ranges) };
 }
 
@@ -147,19 +147,19 @@ function withEvenEnd(run: Run): Run {
   return { ...run, samples: [...run.samples.slice(0, -1), { ...last, duration: first.duration }] };
 }
 
-/** The runs at the times of their place, by which players look for either track, if they still fit it. */
-function moveToTimes(runs: readonly Run[], tracks: readonly PlaceTrackRequest[], bytes: number): readonly Run[] {
+/** The runs at the times of their subsegment, by which players look for either track, if they still fit it. */
+function moveToTimes(runs: readonly Run[], tracks: readonly SubsegmentTrackRequest[], bytes: number): readonly Run[] {
   const moved = runs.map((run, index) => {
     const { times, factor = 1 } = tracks[index] ?? {};
     return times && run.samples.length > 0 ? moveRun(run, { ...times, step: factor }) : run;
   });
   const isSame = moved.every((run, index) => run === runs[index]);
-  return isSame || measurePlace(moved) > bytes ? runs : moved;
+  return isSame || measureSubsegment(moved) > bytes ? runs : moved;
 }
 
-/** The samples of a track that a place has, and which bytes of their runs. */
+/** The samples of a track that a subsegment has, and which bytes of their runs. */
 function selectSamples(
-  { fragments, factor, shift }: PlaceTrackRequest,
+  { fragments, factor, shift }: SubsegmentTrackRequest,
   trackId: number,
 ): { readonly run: Run; readonly ranges: readonly RunRange[] } {
   const samples: TimedSample[] = [];
@@ -173,7 +173,7 @@ function selectSamples(
     const first = bytesOf(all.slice(0, start));
     if (wanted.length > 0) {
       description ??= run.description;
-      if (run.description !== description) throw new UnsupportedMp4('Two descriptions in a place');
+      if (run.description !== description) throw new UnsupportedMp4('Two descriptions in a subsegment');
     }
     for (const sample of wanted) samples.push(sample);
     return { first, end: first + bytesOf(wanted) };

@@ -1,14 +1,14 @@
-import type { PackedPlace } from '../isobmff/index.ts';
+import type { FragmentSamples } from '../isobmff/index.ts';
 import type { PackedList } from '../virtual-mp4/index.ts';
 
 /** A complete list of segments as fragments, which are read into memory that streams share. */
-export interface FragmentSource extends PlaceMemory {
+export interface FragmentSource extends SegmentMemory {
   /** Its tracks, and the index of its fragments. */
   readonly index: PackedList;
   /** Bytes of memory that a fragment takes at most. */
   bytesOf(index: number): number;
   /** The samples of a fragment, which stay in memory until they are released. @throws what reading the segment throws */
-  take(index: number, signal: AbortSignal): Promise<TakenPlace>;
+  take(index: number, signal: AbortSignal): Promise<TakenSamples>;
 }
 
 /** Some memory that a client uses. */
@@ -16,56 +16,56 @@ interface Permit {
   release(): void;
 }
 
-/** The memory that a client may use. One acquires it for all places that are needed at the same time, so that none waits for another. */
-export interface PlaceMemory {
+/** The memory that a client may use. One acquires it for all subsegments that are needed at the same time, so that none waits for another. */
+export interface SegmentMemory {
   acquire(bytes: number, signal: AbortSignal): Promise<Permit>;
   /** Undefined: there is none at present. */
   tryAcquire(bytes: number): Permit | undefined;
 }
 
-export interface TakenPlace {
-  readonly place: PackedPlace;
+export interface TakenSamples {
+  readonly samples: FragmentSamples;
   /** @param isPassed the client goes on behind it */
   release(isPassed?: boolean): void;
 }
 
 /**
- * A part of a place: a view of memory, which is copied before the next part is requested, or a buffer whose ownership passes to the
+ * A part of a subsegment: a view of memory, which is copied before the next part is requested, or a buffer whose ownership passes to the
  * reader. An empty view says that the next part is not there yet.
  */
-export type PlacePart = Buffer | { readonly own: Buffer };
+export type ContentPart = Buffer | { readonly own: Buffer };
 
-/** A place that is being sent. */
-export interface PlaceContent {
+/** A subsegment that is being sent. */
+export interface SubsegmentContent {
   /** All of its bytes in order. */
-  readonly parts: () => AsyncIterable<PlacePart> | Iterable<PlacePart>;
+  readonly parts: () => AsyncIterable<ContentPart> | Iterable<ContentPart>;
   /** @param isPassed the stream goes on behind it. @default false */
   release(isPassed?: boolean): void;
 }
 
-/** How the places of a file are made. */
-export interface PlaceMaking {
-  /** Bytes of memory that it takes to make a place. */
+/** How the subsegments of a file are made. */
+export interface SubsegmentMaking {
+  /** Bytes of memory that it takes to make a subsegment. */
   bytesOf(index: number): number;
   /** @throws what reading throws: what was taken is released then */
-  make(index: number): Promise<PlaceContent>;
+  make(index: number): Promise<SubsegmentContent>;
 }
 
-/** Places that take no memory: their bytes pass on as they are read. */
-export const passingOn = (make: PlaceMaking['make']): PlaceReading => ({
+/** Subsegments that take no memory: their bytes pass on as they are read. */
+export const passingOn = (make: SubsegmentMaking['make']): SubsegmentReading => ({
   read: async (index) => ({ ...(await make(index)), isHeld: () => true }),
   readAhead: () => undefined,
 });
 
-/** Places in the memory of a client, which waits while there is none. */
+/** Subsegments in the memory of a client, which waits while there is none. */
 export function readingOf(
-  { acquire, tryAcquire }: PlaceMemory,
-  { bytesOf, make }: PlaceMaking,
+  { acquire, tryAcquire }: SegmentMemory,
+  { bytesOf, make }: SubsegmentMaking,
   signal: AbortSignal,
-): PlaceReading {
-  const hold = async (index: number, permit: Permit): Promise<HeldPlace> => {
+): SubsegmentReading {
+  const hold = async (index: number, permit: Permit): Promise<HeldSubsegment> => {
     try {
-      return holdPlace(await make(index), permit);
+      return holdSubsegment(await make(index), permit);
     } catch (error) {
       permit.release();
       throw error;
@@ -80,16 +80,16 @@ export function readingOf(
   };
 }
 
-interface HeldPlace extends PlaceContent {
+interface HeldSubsegment extends SubsegmentContent {
   /** Whether its memory is still its own. */
   isHeld(): boolean;
 }
 
-/** Milliseconds for which a place stays in memory for a client that does not take it. */
+/** Milliseconds for which a subsegment stays in memory for a client that does not take it. */
 const MAX_HOLD_MS = 30_000;
 
-/** Holds a place until it is released, or its client is too slow: it is read again then. */
-function holdPlace(content: PlaceContent, permit: Permit): HeldPlace {
+/** Holds a subsegment until it is released, or its client is too slow: it is read again then. */
+function holdSubsegment(content: SubsegmentContent, permit: Permit): HeldSubsegment {
   let isHeld = true;
   const release = (isPassed = false) => {
     clearTimeout(timer);
@@ -103,40 +103,40 @@ function holdPlace(content: PlaceContent, permit: Permit): HeldPlace {
 }
 
 const CHUNK_BYTES = 256 * 1024;
-/** Where the bytes of a file follow it, it has the header of the place alone. */
+/** Where the bytes of a file follow it, it has the header of the subsegment alone. */
 const FIRST_CHUNK_BYTES = 16 * 1024;
-/** What small places may take that are read ahead, side by side. */
+/** What small subsegments may take that are read ahead, side by side. */
 const AHEAD_BYTES = 1024 * 1024;
 const MAX_AHEAD = 4;
 
 /** A range of a file. Offsets, both included. */
-interface PlacedRange {
+interface SubsegmentRange {
   readonly header: Buffer;
-  /** Where each place begins, and the size of the file. */
+  /** Where each subsegment begins, and the size of the file. */
   readonly offsets: readonly number[];
   readonly first: number;
   readonly last: number;
 }
 
-interface PlaceReading {
-  /** Waits for the memory of the place. */
-  read(index: number): Promise<HeldPlace>;
+interface SubsegmentReading {
+  /** Waits for the memory of the subsegment. */
+  read(index: number): Promise<HeldSubsegment>;
   /** Undefined: there is no memory for it. */
-  readAhead(index: number): Promise<HeldPlace> | undefined;
+  readAhead(index: number): Promise<HeldSubsegment> | undefined;
 }
 
 /**
- * The bytes of a range, which belong to the reader. While those of a place are taken, the next one is read, and as many small ones as make
+ * The bytes of a range, which belong to the reader. While those of a subsegment are taken, the next one is read, and as many small ones as make
  * up `AHEAD_BYTES`.
  */
-export async function* readPlaces(
-  { header, offsets, first, last }: PlacedRange,
-  { read, readAhead }: PlaceReading,
+export async function* readSubsegments(
+  { header, offsets, first, last }: SubsegmentRange,
+  { read, readAhead }: SubsegmentReading,
 ): AsyncGenerator<Buffer> {
   if (first < header.length) yield Buffer.from(header.subarray(first, last + 1));
   const startOf = (index: number) => offsets[index] ?? 0;
   const isWanted = (index: number) => index + 1 < offsets.length && startOf(index) <= last;
-  const ahead: Promise<HeldPlace>[] = [];
+  const ahead: Promise<HeldSubsegment>[] = [];
   const readOn = (index: number) => {
     for (let next = index + 1 + ahead.length; isWanted(next); next += 1) {
       const isSmall = ahead.length < MAX_AHEAD && startOf(next + 1) - startOf(index + 1) <= AHEAD_BYTES;
@@ -147,39 +147,39 @@ export async function* readPlaces(
     }
   };
   const from = offsets.findLastIndex((offset) => offset <= first);
-  let place: HeldPlace | undefined;
+  let subsegment: HeldSubsegment | undefined;
   try {
     for (let index = Math.max(0, from); isWanted(index); index += 1) {
       const start = startOf(index);
       const until = Math.min(startOf(index + 1), last + 1) - start;
-      place = await ahead.shift();
+      subsegment = await ahead.shift();
       for (let at = Math.max(0, first - start); at < until; ) {
-        if (!place?.isHeld()) {
-          place?.release();
-          place = await read(index);
+        if (!subsegment?.isHeld()) {
+          subsegment?.release();
+          subsegment = await read(index);
         }
-        for await (const chunk of copyChunks(place, at, until)) {
+        for await (const chunk of copyChunks(subsegment, at, until)) {
           at += chunk.length;
           yield chunk;
           readOn(index);
         }
-        if (at < until && place.isHeld()) throw new RangeError('A place has less bytes than planned');
+        if (at < until && subsegment.isHeld()) throw new RangeError('A subsegment has less bytes than planned');
       }
-      place?.release(isWanted(index + 1));
+      subsegment?.release(isWanted(index + 1));
     }
   } finally {
-    place?.release();
+    subsegment?.release();
     for (const reading of ahead) reading.then(({ release }) => release()).catch(() => undefined);
   }
 }
 
 /**
- * Copies of some bytes of a place, with memory of their own, until it is not held any more.
+ * Copies of some bytes of a subsegment, with memory of their own, until it is not held any more.
  * @param first bytes before it are left out
  * @param end offset behind the last byte
  */
 export async function* copyChunks(
-  { parts, isHeld }: Pick<HeldPlace, 'parts' | 'isHeld'>,
+  { parts, isHeld }: Pick<HeldSubsegment, 'parts' | 'isHeld'>,
   first: number,
   end: number,
 ): AsyncGenerator<Buffer> {

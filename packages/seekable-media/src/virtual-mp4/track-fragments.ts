@@ -24,8 +24,8 @@ import {
   timeFragments,
 } from './layout-source.ts';
 
-/** A track whose samples go into places. */
-export interface PlaceSource {
+/** A track whose samples go into subsegments. */
+export interface TrackFragments {
   readonly source: SourceIndex;
   readonly header: TrackHeader;
   /** What the edit list hides at the beginning, in seconds; less than 0: the media begins so much later. */
@@ -56,7 +56,7 @@ export interface SourceFragment {
   /** `starts_with_SAP`, `SAP_type` and `SAP_delta_time` of a `sidx`. */
   readonly accessPoint: number;
   /** Bytes that its samples and their fields take at most. */
-  readonly placeBytes: number;
+  readonly maxBytes: number;
 }
 
 /** `SAP_type` (§8.16.3) of a sync sample before which nothing is shown that follows it. Many writers state none. */
@@ -65,7 +65,11 @@ const CLOSED_ACCESS_POINT = 1;
 const MAX_FRAGMENT_BYTES = 32 * 1024 * 1024;
 
 /** @throws UnsupportedMp4, and Error when the file is truncated */
-export function readPlaceSource(layoutSource: LayoutSource, source: SourceIndex, kind: 'vide' | 'soun'): PlaceSource {
+export function readTrackFragments(
+  layoutSource: LayoutSource,
+  source: SourceIndex,
+  kind: 'vide' | 'soun',
+): TrackFragments {
   if (isList(layoutSource)) return { source, ...listFragments(layoutSource.table, kind) };
   const { header, ...read } = layoutSource.fragments
     ? readFragments(layoutSource, layoutSource.fragments, kind)
@@ -82,19 +86,19 @@ const UNDETERMINED = Buffer.from([0x55, 0xc4, 0, 0]);
 const SYNC_ACCESS_POINT = 0x9000_0000;
 
 /** The segments of a list, each of which is read as a whole: they begin at the times of their table. */
-function listFragments(table: SegmentTable, kind: 'vide' | 'soun'): Omit<PlaceSource, 'source'> {
-  const { places, startTime, endTime } = table;
+function listFragments(table: SegmentTable, kind: 'vide' | 'soun'): Omit<TrackFragments, 'source'> {
+  const { entries, startTime, endTime } = table;
   const id = kindsOf(table).indexOf(kind) + 1;
   if (id === 0) throw new UnsupportedMp4('No such track');
-  const times = [...places.map(({ time }) => time), endTime].map((time) => Math.max(0, time - startTime));
-  const fragments = places.map(
+  const times = [...entries.map(({ time }) => time), endTime].map((time) => Math.max(0, time - startTime));
+  const fragments = entries.map(
     ({ bytes, startsWithSync }, index): SourceFragment => ({
       offset: 0,
       bytes,
       time: times[index] ?? 0,
       duration: Math.max(0, (times[index + 1] ?? 0) - (times[index] ?? 0)),
       accessPoint: startsWithSync ? SYNC_ACCESS_POINT : 0,
-      placeBytes: bytes,
+      maxBytes: bytes,
     }),
   );
   const header = listHeader(table, kind, id);
@@ -147,7 +151,7 @@ function readFragments({ movie, fileBytes }: FileHeaders, index: FragmentIndex, 
       time: startTime + (time - (first?.time ?? 0)) * scale,
       duration: duration * scale,
       accessPoint,
-      placeBytes: bytes + fieldBytes(duration * scale),
+      maxBytes: bytes + fieldBytes(duration * scale),
     }),
   );
   return { header, fragments, leadSeconds: lead / header.timescale };
@@ -186,8 +190,8 @@ function cutTable(layoutSource: FileHeaders, kind: 'vide' | 'soun') {
     const offset = runs[0]?.first ?? 0;
     const last = runs.at(-1);
     const bytes = last ? last.first + last.bytes - offset : 0;
-    const placeBytes = moof.length + runs.reduce((sum, run) => sum + run.bytes, 0);
-    return { offset, bytes, moof, time, duration, accessPoint, placeBytes };
+    const maxBytes = moof.length + runs.reduce((sum, run) => sum + run.bytes, 0);
+    return { offset, bytes, moof, time, duration, accessPoint, maxBytes };
   });
   return { header, fragments, leadSeconds: 0 };
 }

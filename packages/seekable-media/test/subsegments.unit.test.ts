@@ -11,8 +11,8 @@ import {
   writeFragmentedMovie,
 } from '../src/isobmff/index.ts';
 import { createTable, presentationOf } from '../src/segment-file/index.ts';
-import { planPlaces } from '../src/virtual-mp4/place-plan.ts';
-import { type PlaceSource, readPlaceSource } from '../src/virtual-mp4/place-source.ts';
+import { planSubsegments } from '../src/virtual-mp4/subsegment-plan.ts';
+import { readTrackFragments, type TrackFragments } from '../src/virtual-mp4/track-fragments.ts';
 
 const PICTURE_SECONDS = 1 / 25;
 /** `starts_with_SAP` with `SAP_type` 1, 2 and none, as FFmpeg writes. */
@@ -29,44 +29,47 @@ function headerOf(timescale: number, edits: TrackHeader['edits'] = []): Buffer {
       { kind: 'vide' as const, timescale, sampleEntry, presentation: presentationOf({ width: 64, height: 48 }) },
     ],
   };
-  const times = { startTime: 0, earliestTime: 0, startsWithSync: true, placeBytes: 100 };
+  const times = { startTime: 0, earliestTime: 0, startsWithSync: true, maxBytes: 100 };
   const facts = { encoding, mainKind: 'vide' as const, ...times };
   const segment = { facts, segmentBytes: 100, seconds: 1, gapSeconds: 0, isDiscontinuity: false };
-  const { header } = readPlaceSource({ table: createTable('mp4', [segment]) }, 0, 'vide');
+  const { header } = readTrackFragments({ table: createTable('mp4', [segment]) }, 0, 'vide');
   return writeFragmentedMovie([{ header: { ...header, edits }, durationSeconds: 4 }]).subarray(8);
 }
 
 /** Two fragments of two seconds. */
-function sourceOf(source: number, timescale: number, leadSeconds = 0): PlaceSource {
+function sourceOf(source: number, timescale: number, leadSeconds = 0): TrackFragments {
   const fragments = [0, 2].map((seconds) => ({
     offset: seconds * 1000,
     bytes: 2000,
     time: seconds * timescale,
     duration: 2 * timescale,
     accessPoint: CLOSED,
-    placeBytes: 2000,
+    maxBytes: 2000,
   }));
   const header = parseTrackHeader(indexContent(headerOf(timescale), 'moov'), 'vide');
   return { source, header, hiddenSeconds: 0, leadSeconds, fragments };
 }
 
-it('places begin at the decode times of the video', () => {
-  const { timescale, places } = planPlaces([sourceOf(0, 12_800), sourceOf(1, 48_000)]);
+it('subsegments begin at the decode times of the video', () => {
+  const { timescale, subsegments } = planSubsegments([sourceOf(0, 12_800), sourceOf(1, 48_000)]);
   expect(timescale).toBe(192_000);
-  expect(places.map(({ time, duration }) => [time, duration])).toEqual([
+  expect(subsegments.map(({ time, duration }) => [time, duration])).toEqual([
     [0, 384_000],
     [384_000, 384_000],
   ]);
 });
 
-it('places that may begin with an open group begin earlier, except for the first one', () => {
-  const { timescale, places, tracks } = planPlaces([sourceOf(0, 12_800, PICTURE_SECONDS), sourceOf(1, 48_000)]);
+it('subsegments that may begin with an open group begin earlier, except for the first one', () => {
+  const { timescale, subsegments, tracks } = planSubsegments([
+    sourceOf(0, 12_800, PICTURE_SECONDS),
+    sourceOf(1, 48_000),
+  ]);
   const earlier = PICTURE_SECONDS * timescale;
-  expect(places.map(({ time, duration }) => [time, duration])).toEqual([
+  expect(subsegments.map(({ time, duration }) => [time, duration])).toEqual([
     [0, 384_000 - earlier],
     [384_000 - earlier, 384_000 + earlier],
   ]);
-  // The audio is cut where the second place begins.
+  // The audio is cut where the second subsegment begins.
   expect(tracks[1]?.pieces[0]?.[0]?.until).toBe((2 - PICTURE_SECONDS) * 48_000);
 });
 
@@ -92,7 +95,7 @@ it.each(ORDERS)(
       hasCompositionOffsets: true,
     });
     const entry = { offset: 0, bytes: moof.length + 408, duration: 4 * duration, accessPoint };
-    const { leadSeconds, fragments } = readPlaceSource(
+    const { leadSeconds, fragments } = readTrackFragments(
       {
         movie: indexContent(headerOf(12_800), 'moov'),
         fileBytes: 10_000,
@@ -103,7 +106,7 @@ it.each(ORDERS)(
     );
     // Two decode times that are moved differ by one unit.
     expect(leadSeconds).toBe(pictures === 0 ? 0 : (pictures * duration + 1) / 12_800);
-    expect(fragments.map(({ placeBytes }) => placeBytes - entry.bytes)).toEqual([pictures === 0 ? 0 : 4 * 4]);
+    expect(fragments.map(({ maxBytes }) => maxBytes - entry.bytes)).toEqual([pictures === 0 ? 0 : 4 * 4]);
   },
 );
 
@@ -138,7 +141,7 @@ it('a run that is moved shows its samples when they were shown', () => {
 
 it('tracks without a common time scale are refused', () => {
   const sources = [sourceOf(0, 10_000_019), sourceOf(1, 48_000)] as const;
-  expect(() => planPlaces(sources)).toThrow('No common time scale');
+  expect(() => planSubsegments(sources)).toThrow('No common time scale');
 });
 
 it('several edits are refused', () => {
@@ -149,7 +152,11 @@ it('several edits are refused', () => {
   const entries = [{ offset: 0, bytes: moof.length + 108, duration: 51_200, accessPoint: CLOSED }];
   const fragments = { timescale: 12_800, startTime: 0, entries, firstMoof: { bytes: moof, offset: 0 } };
   const read = (edits: TrackHeader['edits']) =>
-    readPlaceSource({ movie: indexContent(headerOf(12_800, edits), 'moov'), fileBytes: 10_000, fragments }, 0, 'vide');
+    readTrackFragments(
+      { movie: indexContent(headerOf(12_800, edits), 'moov'), fileBytes: 10_000, fragments },
+      0,
+      'vide',
+    );
   expect(read([{ ...edit, mediaTime: 1280n }]).hiddenSeconds).toBe(0.1);
   expect(() => read([edit, { ...edit, mediaTime: 25_600n }])).toThrow(UnsupportedMp4);
 });

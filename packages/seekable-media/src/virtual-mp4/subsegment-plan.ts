@@ -1,22 +1,22 @@
 import { commonTimescale, type TrackHeader, UnsupportedMp4 } from '../isobmff/index.ts';
-import type { PlaceSource, SourceFragment } from './place-source.ts';
-import type { PackedPlaceTrack, Piece, PlaceTrackFacts } from './place-table.ts';
+import type { PackedSubsegmentTrack, Piece, SubsegmentTrackFacts } from './subsegment-table.ts';
+import type { SourceFragment, TrackFragments } from './track-fragments.ts';
 
 /**
- * A fragmented output: places of known size, each with one fragment of the video and the audio of its time. Only the headers of the
+ * A fragmented output: subsegments of known size, each with one fragment of the video and the audio of its time. Only the headers of the
  * sources are needed for it.
  */
-export interface PlacePlan {
+export interface SubsegmentPlan {
   /** Units per second of all tracks of the output. */
   readonly timescale: number;
-  readonly places: readonly Place[];
+  readonly subsegments: readonly Subsegment[];
   /** By track of the output. */
-  readonly tracks: readonly PlaceTrack[];
+  readonly tracks: readonly SubsegmentTrack[];
   /** Seconds by which the presentation begins later than in its sources, whose edit lists are not kept. */
   readonly delaySeconds: number;
 }
 
-export interface Place {
+export interface Subsegment {
   readonly bytes: number;
   /** Of its first video sample, in units of the output. */
   readonly time: number;
@@ -24,14 +24,14 @@ export interface Place {
   readonly accessPoint: number;
 }
 
-/** What the places have of a track. */
-export interface PlaceTrack extends PlaceTrackFacts {
+/** What the subsegments have of a track. */
+export interface SubsegmentTrack extends SubsegmentTrackFacts {
   readonly fragments: readonly SourceFragment[];
   /** The pieces of each fragment, in order; a fragment has at least one. */
   readonly pieces: readonly (readonly Piece[])[];
-  /** The pieces of each place; those of one fragment follow each other. */
-  readonly places: readonly (readonly PieceIndex[])[];
-  /** Of the video: `time` of each place. */
+  /** The pieces of each subsegment; those of one fragment follow each other. */
+  readonly subsegments: readonly (readonly PieceIndex[])[];
+  /** Of the video: `time` of each subsegment. */
   readonly times: readonly number[];
 }
 
@@ -40,15 +40,15 @@ export interface PieceIndex {
   readonly piece: number;
 }
 
-/** More than any place needs besides its samples and their fields: `moof`, `mfhd`, the header of `mdat`; `traf`, `tfhd`, `tfdt`, `trun`. */
-const PLACE_BYTES = 32;
-const PLACE_TRACK_BYTES = 84;
+/** More than any subsegment needs besides its samples and their fields: `moof`, `mfhd`, the header of `mdat`; `traf`, `tfhd`, `tfdt`, `trun`. */
+const SUBSEGMENT_BYTES = 32;
+const SUBSEGMENT_TRACK_BYTES = 84;
 /** What a piece may have above its share of the fragment: bit rates vary. */
 const MARGIN = 0.1;
 /** Fields of one sample, and a box header. */
 const ROW_BYTES = 24;
 /** What players can seek to, as a whole. */
-const MAX_PLACE_BYTES = 32 * 1024 * 1024;
+const MAX_SUBSEGMENT_BYTES = 32 * 1024 * 1024;
 const MAX_UINT32 = 0xffff_ffff;
 
 /**
@@ -56,42 +56,47 @@ const MAX_UINT32 = 0xffff_ffff;
  * @param hasOwnTimes tracks keep the times that they have in their files. @default they begin together
  * @throws UnsupportedMp4
  */
-export function planPlaces(sources: readonly [PlaceSource, ...PlaceSource[]], hasOwnTimes = false): PlacePlan {
+export function planSubsegments(
+  sources: readonly [TrackFragments, ...TrackFragments[]],
+  hasOwnTimes = false,
+): SubsegmentPlan {
   const [video, ...audio] = sources;
   // Libavformat up to 5.1 looks for the audio of a time in an index with the times of the video, which it does not convert: with other
   // units it reads on at another place, and seconds of both are missing.
   const timescale = commonTimescale(sources.map(({ header }) => header.timescale));
   const delaySeconds = hasOwnTimes ? 0 : Math.max(...sources.map(({ hiddenSeconds }) => hiddenSeconds));
   const zeroSeconds = hasOwnTimes ? 0 : firstOf(sources);
-  const shiftOf = ({ hiddenSeconds, clockSeconds = zeroSeconds }: PlaceSource) =>
+  const shiftOf = ({ hiddenSeconds, clockSeconds = zeroSeconds }: TrackFragments) =>
     clockSeconds - zeroSeconds + (hasOwnTimes ? 0 : delaySeconds - hiddenSeconds);
   const starts = video.fragments.map(
     ({ time }, index) => time / video.header.timescale + shiftOf(video) - (index === 0 ? 0 : video.leadSeconds),
   );
-  const bytes = video.fragments.map(({ placeBytes }) => PLACE_BYTES + PLACE_TRACK_BYTES * sources.length + placeBytes);
-  const whole = (source: PlaceSource) => ({
-    pieces: source.fragments.map(({ placeBytes }) => [{ until: Number.POSITIVE_INFINITY, budget: placeBytes }]),
-    places: source.fragments.map((_, fragment) => [{ fragment, piece: 0 }]),
+  const bytes = video.fragments.map(
+    ({ maxBytes }) => SUBSEGMENT_BYTES + SUBSEGMENT_TRACK_BYTES * sources.length + maxBytes,
+  );
+  const whole = (source: TrackFragments) => ({
+    pieces: source.fragments.map(({ maxBytes }) => [{ until: Number.POSITIVE_INFINITY, budget: maxBytes }]),
+    subsegments: source.fragments.map((_, fragment) => [{ fragment, piece: 0 }]),
   });
   const cut = [
     whole(video),
     ...audio.map((source) =>
       source.source === video.source
         ? whole(source)
-        : cutAtPlaces(source, {
+        : cutAtSubsegments(source, {
             starts: starts.map((start) => (start - shiftOf(source)) * source.header.timescale),
             bytes,
           }),
     ),
   ];
-  if (bytes.some((each) => each > MAX_PLACE_BYTES)) throw new UnsupportedMp4('Fragment too large');
+  if (bytes.some((each) => each > MAX_SUBSEGMENT_BYTES)) throw new UnsupportedMp4('Fragment too large');
   const units = [...starts, lastEnd(video) + shiftOf(video)].map((seconds) =>
     Math.max(0, Math.round(seconds * timescale)),
   );
   return {
     timescale,
     delaySeconds,
-    places: video.fragments.map(({ accessPoint }, index) => {
+    subsegments: video.fragments.map(({ accessPoint }, index) => {
       const duration = (units[index + 1] ?? 0) - (units[index] ?? 0);
       if (duration < 0 || duration > MAX_UINT32) throw new UnsupportedMp4('Duration of a fragment out of range');
       return { bytes: bytes[index] ?? 0, time: units[index] ?? 0, duration, accessPoint };
@@ -104,7 +109,7 @@ export function planPlaces(sources: readonly [PlaceSource, ...PlaceSource[]], ha
       shift: Math.round(shiftOf(source) * timescale),
       fragments: source.fragments,
       pieces: cut[index]?.pieces ?? [],
-      places: cut[index]?.places ?? [],
+      subsegments: cut[index]?.subsegments ?? [],
       // The samples of a list are at their times already.
       times: index === 0 && source.clockSeconds === undefined ? units.slice(0, -1) : [],
     })),
@@ -115,7 +120,7 @@ export function planPlaces(sources: readonly [PlaceSource, ...PlaceSource[]], ha
 const MAX_CLOCK_DIFFERENCE_SECONDS = 30;
 
 /** When the first of some lists begins, on their common clock. @throws UnsupportedMp4 when they have none */
-function firstOf(sources: readonly PlaceSource[]): number {
+function firstOf(sources: readonly TrackFragments[]): number {
   const clocks = sources.flatMap(({ clockSeconds }) => clockSeconds ?? []);
   const first = Math.min(...clocks);
   if (clocks.some((seconds) => seconds - first > MAX_CLOCK_DIFFERENCE_SECONDS))
@@ -124,44 +129,44 @@ function firstOf(sources: readonly PlaceSource[]): number {
 }
 
 /** Seconds of the track's own decode times. */
-export function lastEnd({ fragments, header }: PlaceSource): number {
+export function lastEnd({ fragments, header }: TrackFragments): number {
   const last = fragments.at(-1);
   return last ? (last.time + last.duration) / header.timescale : 0;
 }
 
 /**
- * Assigns the samples of each fragment to the places of their time. What their samples have of a budget is known only when they are
+ * Assigns the samples of each fragment to the subsegments of their time. What their samples have of a budget is known only when they are
  * read: see `cutPieces`.
- * @param starts of the places, in units of the track
- * @param bytes of the places, to which the budgets are added
+ * @param starts of the subsegments, in units of the track
+ * @param bytes of the subsegments, to which the budgets are added
  */
-function cutAtPlaces(
-  { fragments, header }: PlaceSource,
+function cutAtSubsegments(
+  { fragments, header }: TrackFragments,
   { starts, bytes }: { readonly starts: readonly number[]; readonly bytes: number[] },
-): Pick<PlaceTrack, 'pieces' | 'places'> {
-  const places: PieceIndex[][] = starts.map(() => []);
+): Pick<SubsegmentTrack, 'pieces' | 'subsegments'> {
+  const subsegments: PieceIndex[][] = starts.map(() => []);
   const largest = largestSampleBytes(header);
-  let place = 0;
-  const pieces = fragments.map(({ time, duration, placeBytes }, fragment) => {
+  let subsegment = 0;
+  const pieces = fragments.map(({ time, duration, maxBytes }, fragment) => {
     const list: Piece[] = [];
     const end = time + duration;
-    while ((starts[place + 1] ?? Number.POSITIVE_INFINITY) <= time) place += 1;
-    for (let from = time; ; place += 1) {
-      const next = starts[place + 1] ?? Number.POSITIVE_INFINITY;
+    while ((starts[subsegment + 1] ?? Number.POSITIVE_INFINITY) <= time) subsegment += 1;
+    for (let from = time; ; subsegment += 1) {
+      const next = starts[subsegment + 1] ?? Number.POSITIVE_INFINITY;
       const isLast = next >= end;
       const share = duration > 0 ? (Math.min(next, end) - from) / duration : 1;
       const isWhole = isLast && list.length === 0;
       const budget = isWhole
-        ? placeBytes
-        : Math.min(placeBytes, Math.ceil(placeBytes * share * (1 + MARGIN)) + largest + ROW_BYTES);
-      places[place]?.push({ fragment, piece: list.length });
-      bytes[place] = (bytes[place] ?? 0) + budget;
+        ? maxBytes
+        : Math.min(maxBytes, Math.ceil(maxBytes * share * (1 + MARGIN)) + largest + ROW_BYTES);
+      subsegments[subsegment]?.push({ fragment, piece: list.length });
+      bytes[subsegment] = (bytes[subsegment] ?? 0) + budget;
       list.push({ until: isLast ? Number.POSITIVE_INFINITY : next, budget });
       if (isLast) return list;
       from = next;
     }
   });
-  return { pieces, places };
+  return { pieces, subsegments };
 }
 
 /** What no sample of a codec exceeds. */
@@ -173,8 +178,8 @@ function largestSampleBytes({ sampleDescriptions }: TrackHeader): number {
 }
 
 /** @param addOwn adds bytes to the layout's own ones, and returns their offset there */
-export function packPlaceTrack(track: PlaceTrack, addOwn: (bytes: Buffer) => number): PackedPlaceTrack {
-  const { source, sourceId, defaults, factor, shift, fragments, pieces, places, times } = track;
+export function packSubsegmentTrack(track: SubsegmentTrack, addOwn: (bytes: Buffer) => number): PackedSubsegmentTrack {
+  const { source, sourceId, defaults, factor, shift, fragments, pieces, subsegments, times } = track;
   const countBefore = (lists: readonly (readonly unknown[])[]) => {
     const counts = new Uint32Array(lists.length + 1);
     for (const [index, list] of lists.entries()) counts[index + 1] = (counts[index] ?? 0) + list.length;
@@ -195,7 +200,7 @@ export function packPlaceTrack(track: PlaceTrack, addOwn: (bytes: Buffer) => num
     fragments: Float64Array.from(packed),
     firstPieces: countBefore(pieces),
     pieces: Float64Array.from(pieces.flat().flatMap(({ until, budget }) => [until, budget])),
-    places: countBefore(places),
+    subsegments: countBefore(subsegments),
     times: Float64Array.from(times),
   };
 }
