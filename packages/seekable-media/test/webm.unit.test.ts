@@ -210,7 +210,8 @@ describe('a file of WebM', () => {
         changed.writeUInt8(value, at);
         try {
           const file = readBytes(changed);
-          if ('tracks' in file) for (const subsegment of file.spans) expect(subsegment.end).toBeLessThanOrEqual(bytes.length);
+          if ('tracks' in file)
+            for (const subsegment of file.spans) expect(subsegment.end).toBeLessThanOrEqual(bytes.length);
           else expect(file.last).toBeLessThan(bytes.length);
         } catch (error) {
           expect(error, `${at}: ${value}`).toBeInstanceOf(UnsupportedMp4);
