@@ -227,7 +227,7 @@ const ADDRESS_BLOCKS: readonly BlockReason[] = ['rate-limited', 'bot-check'];
 /** Addresses for one link at most: each takes a turn of yt-dlp, at the cost of the client. Later links try the others. */
 const MAX_ADDRESSES = 8;
 const MAX_ADDRESSES_AFTER_REFUSALS = 3;
-/** Less time than this is no further attempt. */
+/** With less time than this left, no further attempt is made. */
 const MIN_ATTEMPT_MS = 1_000;
 
 /**

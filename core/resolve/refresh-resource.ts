@@ -118,7 +118,7 @@ const hasExpired = ({ tracks }: Resource): boolean =>
   tracks.some(({ urlExpiresAt }) => urlExpiresAt !== undefined && urlExpiresAt * 1000 <= Date.now());
 
 /**
- * What refreshes in this process have found, by the version that it replaces. The table keeps the URLs of one outgoing
+ * Resources refreshed by this process, by the version that they replace. The table keeps the URLs of one outgoing
  * identity; those of the others stand beside it here, since an identity such as the address of a task is of use to its own
  * process alone.
  */

@@ -233,7 +233,7 @@ interface MediaLink extends LinkBase {
 /** A link that has timed out. What it leads to replaces this once it is resolved. */
 export interface StalledLink extends LinkBase {
   readonly type: 'Stalled';
-  /** For whom it has, by a digest, and until when they get that failure, epoch seconds. */
+  /** Hashed clients, and until when (epoch seconds) each receives this failure. */
   readonly clients: readonly { readonly name: string; readonly until: number }[];
 }
 

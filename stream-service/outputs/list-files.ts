@@ -67,7 +67,7 @@ export const withFiles = (found: KeyedRendition, files: ListFiles): KeyedRenditi
 export const audioOfList = ({ file, ...track }: Track): Track | undefined =>
   file?.isAudioSized ? { ...track, video: null, file: { ...file, isAudioAlone: true } } : undefined;
 
-/** As which files lists are read, once each has been asked for. */
+/** Finds for each list whether it is a file, and which. */
 export async function findFiles(
   { resource }: KeyedRendition,
   { own, further, isNeeded }: WantedLists,

@@ -49,7 +49,7 @@ export interface SelectedOutput extends PlannedOutput {
 /** What decides about a file. */
 type Selected = Pick<SelectedOutput, 'found' | 'query' | 'conversion'>;
 
-/** What was found: two tracks, segments, an MP4 file, or a file of another container. */
+/** Shape of the source: a pair, a segment list, one MP4 file, or a file of another container. */
 type Shape = 'pair' | 'segments' | 'mp4' | 'file';
 type Decision = (found: KeyedRendition, written: Written) => RenditionPlan;
 

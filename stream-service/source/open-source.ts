@@ -97,7 +97,7 @@ export interface SourceOpeners {
   /** @throws NotFound when its segments are no longer held, and what reading the list throws */
   readonly inspectWindow: TrackOperation<WindowFacts>;
   /**
-   * As which file a complete list of segments is read. Undefined: it makes none, or it takes too long to know and is not needed. It is found
+   * The file that a complete list of segments forms. Undefined: it forms none, or it takes too long to know and is not needed. It is found
    * for later requests as long as its client stays, or `isDetached`.
    */
   readonly findFile: TrackOperation<TrackFile | undefined>;

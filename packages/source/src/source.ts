@@ -47,7 +47,7 @@ export interface SegmentedSource extends SourceCapabilities {
   readonly needsRemux: true;
   /** Sum of the segment durations, seconds; undefined when live, and where the list has only whole seconds. */
   readonly durationSeconds: number | undefined;
-  /** What a copy of all segments lasts at least: the sum of their durations less one of them, and what these may be inexact by. */
+  /** Least duration of a complete copy, seconds: the sum of the segment durations, less the longest segment and their inexactness. */
   readonly minSeconds?: number | undefined;
   /** Seconds of the longest gap that the list declares. @default 0 */
   readonly gapSeconds?: number;

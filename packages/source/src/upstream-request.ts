@@ -133,7 +133,7 @@ export interface UpstreamTarget extends RangePolicy {
   entity: Entity;
   /** Some of its bytes, as they were read last. */
   readonly seen: { sample?: SeenBytes | undefined };
-  /** The source tells no size with a range: it is asked for all of it. */
+  /** Its 206 responses lack the total size, so it is requested without Range. */
   isWithoutRanges?: boolean;
 }
 

@@ -121,7 +121,7 @@ function headOf(plan: LayoutPlan, { layout, name }: KnownLayout): Representation
   return { ...head, clip, startSeconds: plan.isFromKeyframe ? layout.startSeconds : undefined };
 }
 
-/** What is sent instead. @throws an error that says why nothing is */
+/** The fallback of a plan whose files have no layout. @throws an error that says why there is none */
 function requireInstead({ instead, audioAs, times = WHOLE }: FilePlan, reason: UnsupportedMp4): MuxPlan {
   refuseLargeText(reason);
   const isOtherCodec = reason instanceof OtherCodec;
@@ -136,7 +136,7 @@ function requireInstead({ instead, audioAs, times = WHOLE }: FilePlan, reason: U
 interface OpenSourcesOptions extends LayoutDependencies {
   readonly request: LayoutRequest;
   readonly opening: Opening;
-  /** Readers of the sources, by which the layout was made just now. */
+  /** Readers left open by the call that has made the layout. */
   readonly kept: readonly ByteReader<SizedFile>[];
 }
 
@@ -181,7 +181,7 @@ async function openSources(
   const isBeyond = firstByte >= layout.size;
   const extent = isBeyond ? undefined : layout.extentAt(firstByte);
   const isList = (index: SourceIndex) => layout.subsegmentTracks.length > 0 && Boolean(found.tracks[index]?.file);
-  // What is in the cache has been read from the files of the layout.
+  // A cached fragment was compared with its file when it was read.
   const store = storeOf(extents, shared);
   const isCached = extent?.kind === 'subsegment' && isKept(layout, extent.sourceOffset, { store, isList });
   const isFirst = (index: SourceIndex) =>

@@ -107,7 +107,7 @@ export async function readLayout(
   const either = AbortSignal.any([signal, ended.signal]);
   const readers: ByteReader<SizedFile>[] = [];
   const end = () => {
-    // One that is open before an earlier one leaves a hole.
+    // Files may open out of order: `Object.values` skips the gaps.
     for (const reader of Object.values(readers)) reader.destroy();
   };
   either.addEventListener('abort', end, { once: true });
@@ -162,7 +162,7 @@ async function readFirstSamples(fragments: FragmentSource, signal: AbortSignal):
 
 type Entity = Pick<SizedFile, 'size' | 'validator'>;
 
-/** A function of its own: what it returns is kept, and the variables of the function around a closure with it. */
+/** A separate function: a closure in `readLayout` would keep its headers in memory. */
 function describeLayout(layout: AnyLayout, request: LayoutRequest, entities: readonly Entity[]): KnownLayout {
   const name = nameOfLayout(layout, request, entities);
   return {

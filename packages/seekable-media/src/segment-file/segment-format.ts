@@ -32,7 +32,7 @@ export interface SegmentHead {
   readonly encoding: Encoding | undefined;
 }
 
-/** The head has to be read up to a number of bytes. Beyond the end of the segment means all of it. */
+/** Asks for a longer head. A number beyond the end of the segment means all of it. */
 export interface MoreBytes {
   readonly neededBytes: number;
 }
@@ -53,9 +53,9 @@ export interface SegmentFacts {
    * is padded; one that needs more breaks the connection.
    */
   readonly maxBytes: number;
-  /** Bytes that it needs besides where its samples have to be decoded at other times: as the first one. @default 0 */
+  /** Extra bytes needed when its samples are retimed, as those of the first segment may be. @default 0 */
   readonly movedBytes?: number;
-  /** Bytes that it needs besides where its access points have their parameter sets. @default 0 */
+  /** Extra bytes needed when its access points contain their parameter sets. @default 0 */
   readonly setBytes?: number;
   /** `maxBytes` of its audio alone, where it has video as well. Absent: the head does not tell. */
   readonly audioBytes?: number;

@@ -43,7 +43,7 @@ export interface PieceIndex {
 /** More than any subsegment needs besides its samples and their fields: `moof`, `mfhd`, the header of `mdat`; `traf`, `tfhd`, `tfdt`, `trun`. */
 const SUBSEGMENT_BYTES = 32;
 const SUBSEGMENT_TRACK_BYTES = 84;
-/** What a piece may have above its share of the fragment: bit rates vary. */
+/** Reserve above the proportional share of a fragment: bit rates vary. */
 const MARGIN = 0.1;
 /** Fields of one sample, and a box header. */
 const ROW_BYTES = 24;

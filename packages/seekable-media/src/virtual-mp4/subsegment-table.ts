@@ -2,9 +2,9 @@ import type { SourceIndex } from './layout-source.ts';
 
 /** A part of a fragment that belongs to one subsegment. */
 export interface Piece {
-  /** Units of the track: samples that end later are not of this piece. Infinite for the last one. */
+  /** Samples that end later belong to the next piece, in units of the track. Infinite for the last one. */
   readonly until: number;
-  /** Bytes that it has in its subsegment. */
+  /** Bytes reserved for it in its subsegment. */
   readonly budget: number;
 }
 

@@ -27,7 +27,7 @@ interface TableStore {
   drop(name: Name): Promise<void>;
 }
 
-/** What a table is made of. */
+/** A request for the segment table of a track. */
 export interface TableRequest extends ListRequest {
   /** Absent: this process makes it for itself. */
   readonly tables?: TableStore | undefined;
@@ -51,7 +51,7 @@ export interface ListedFile {
 /** The tables of complete lists, which are made once for all processes. */
 interface ListedFiles {
   /**
-   * Makes the table, unless it is there.
+   * Returns the stored table, or builds it with small requests.
    * @param signal of who wants it
    * @param isDetached that of a small list is made to the end although they leave, and of a large one for some seconds. @default false
    * @returns `none`: the list makes no file, or could not be read

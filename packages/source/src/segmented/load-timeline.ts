@@ -33,12 +33,12 @@ type LoadTimeline<List extends Timeline = Timeline> = (
   signal: AbortSignal,
 ) => Promise<List>;
 
-/** How the segments of a track are known. */
+/** How a segment list is loaded: from HLS, DASH, or the cues of Matroska. */
 export interface ListKind<List extends Timeline = Timeline> {
   readonly load: LoadTimeline<List>;
-  /** Renewing the track lists them, so that loading the list again means renewing. @default false */
+  /** The list is part of the resolved track, so reloading it means resolving again. @default false */
   readonly isRenewed?: boolean;
-  /** They are the parts of one file. @default false */
+  /** All segments are byte ranges of one file. @default false */
   readonly isFile?: boolean;
 }
 
@@ -166,7 +166,7 @@ type LoadedTimeline = Timeline & Partial<Pick<FileTimeline, 'table' | 'file'>>;
 interface OpenListOptions {
   /** What the track lists has moved on since. @default false */
   readonly isLatest?: boolean | undefined;
-  /** Called when it turns out later to be another list. */
+  /** Called when a reload returns a different list. */
   readonly onChange?: (error: UpstreamError) => Promise<void>;
 }
 

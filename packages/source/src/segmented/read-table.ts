@@ -154,7 +154,7 @@ async function tableOfList(
       !sample || (sample.facts.startsWithSync && sample.facts.maxBytes <= boundFragment(sample.segmentBytes, encoding)),
   );
   const isTimed = lateness.every(
-    // A clock may begin again.
+    // Timestamps wrap around after `clockSeconds`.
     (late) => Math.abs(late - (Math.round(late / clockSeconds) * clockSeconds || 0)) <= MAX_DEVIATION_SECONDS,
   );
   if (!isAsTold || !isTimed) return undefined;
@@ -183,7 +183,7 @@ async function inspectAll(
   options: ProbeOptions,
 ): Promise<readonly Inspected[]> {
   const { format } = inspected;
-  /** What the segments have in common since the last change that the list declares. */
+  /** Codec configuration since the last change that the list declares. */
   let encoding: Promise<Encoding> = Promise.resolve(inspected.facts.encoding);
   const probe = (segment: Segment, index: number, signal: AbortSignal): Promise<Inspected> => {
     const before = listed[index - 1];
@@ -224,7 +224,7 @@ async function trySegment(
   await parse(READ_SEGMENT, segmentRequest(table, index, parts), { client, signal });
 }
 
-/** Reads of a segment when it is the turn of its host. Parsing what has been read needs no turn. */
+/** Reads from a segment within the request limit of its host. Parsing is not limited. */
 async function inTurn<T>(
   { content }: Segment,
   { limits, client, signal }: ProbeOptions,

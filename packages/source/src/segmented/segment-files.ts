@@ -22,18 +22,18 @@ import type { TrackFile } from '../track.ts';
 import { createListedFiles, type ListedFile, type TableRequest } from './listed-files.ts';
 import { type KnownSegment, MAX_SAMPLED_BYTES, type Samples, SegmentChanged } from './segment-fetch.ts';
 
-/** How a file is wanted. */
+/** Options of `find`. */
 export interface FileWish {
-  /** Although its client leaves at once: of HEAD. What takes many requests ends soon after that. @default false */
+  /** Finishes the table of a short list even if the client disconnects, as after HEAD. @default false */
   readonly isDetached?: boolean;
-  /** There is nothing else to send: it is waited for until it is known whether the list makes one. @default false */
+  /** Waits for the result, because no other output is possible. @default false: for `maxTableWaitMs` */
   readonly isNeeded?: boolean;
 }
 
-/** Complete lists of segments as files: what a list has is known by a table, which is made once for all processes. */
+/** Serves complete segment lists as MP4 files of known size, by a table that is made once for all processes. */
 export interface SegmentFiles {
   /**
-   * As which file it is read. Undefined: the list makes no file, or nobody knows yet. A
+   * The file that a list forms. Undefined: it forms none, or its table is not ready within `maxTableWaitMs`. A
    * stream that does not wait for it any longer still wants it, until its client leaves.
    */
   find(request: TableRequest, wish?: FileWish): Promise<TrackFile | undefined>;
@@ -148,7 +148,7 @@ export function createSegmentFiles(options: SegmentFilesOptions): SegmentFiles {
       };
       const fragments: FragmentSource = {
         index: { table: packed, isAudioAlone },
-        // The segment is in memory before its samples are.
+        // The larger size: the segment is in memory before the samples read from it.
         bytesOf: (index) => Math.max(table.entries[index]?.bytes ?? 0, table.entries[index]?.segmentBytes ?? 0),
         acquire: (bytes, signal) => memory.acquire(client, signal, bytes),
         tryAcquire: (bytes) => memory.tryAcquire(client, bytes),
@@ -192,7 +192,7 @@ class CachedSegment implements StoredBytes {
     this.bytes = weighSamples(packed) + MAX_SAMPLED_BYTES;
   }
 
-  /** Until the garbage collector frees memory, much of it makes it run often. */
+  /** Reuses the memory: large garbage triggers frequent collections. */
   onRemove(): void {
     if (this.readers > 0) return;
     this.isFreed = true;
@@ -210,7 +210,7 @@ function layoutOf({ table, layouts }: Pick<ListedFile, 'table' | 'layouts'>, rec
   return layout;
 }
 
-/** Aborted some time after a signal. */
+/** Aborts `LINGER_MS` after `signal`, so that the next connection of a player can join the read. */
 function lingering(signal: AbortSignal): AbortSignal {
   const later = new AbortController();
   const onAbort = () => setTimeout(() => later.abort(signal.reason), LINGER_MS).unref();
