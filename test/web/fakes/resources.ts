@@ -4,29 +4,62 @@ import type {
   MediaRendition,
   ResourceInformation,
   SkipSegments,
+  StreamReference,
 } from '../../../clients/reelay-client/src/api-types.ts';
 
 const MB = 1_000_000;
 const cover = (name: string) => `/covers/${name}.svg`;
 
-const rendition = (
-  key: string,
-  label: string,
-  fileExtension: string,
-  more: Partial<MediaRendition>,
-): MediaRendition => ({
-  key,
-  label,
+/** A file of video, as far as nothing else is given. */
+export const renditionOf = (given: Partial<MediaRendition> = {}): MediaRendition => ({
+  key: 'K',
+  label: '1080p',
   description: null,
-  fileExtension,
-  mimeType: fileExtension === '.webm' ? 'video/webm' : 'video/mp4',
+  fileExtension: '.mp4',
+  mimeType: 'video/mp4',
   urlType: 'Media',
   fileSizeBytes: null,
   height: null,
   bitrate: null,
   convertTo: null,
-  ...more,
+  ...given,
 });
+
+/** The page reads renditions only: the three named ones are left out. */
+export const referenceOf = (...renditions: MediaRendition[]): StreamReference => ({
+  bestQualityDescription: null,
+  bestQualityKey: null,
+  bestQualityFileExtension: null,
+  bestQualityMimeType: null,
+  mediumQualityDescription: null,
+  mediumQualityKey: null,
+  mediumQualityFileExtension: null,
+  mediumQualityMimeType: null,
+  worstQualityDescription: null,
+  worstQualityKey: null,
+  worstQualityFileExtension: null,
+  worstQualityMimeType: null,
+  urlType: renditions[0]?.urlType ?? 'Media',
+  renditions,
+});
+
+/** An item without renditions, as far as nothing else is given. */
+export const itemOf = (given: Partial<MediaInformation> = {}): MediaInformation => ({
+  requestedUrl: 'https://a.example/',
+  title: 'Title',
+  author: 'Author',
+  coverUrl: null,
+  ...given,
+});
+
+const rendition = (key: string, label: string, fileExtension: string, more: Partial<MediaRendition>) =>
+  renditionOf({
+    key,
+    label,
+    fileExtension,
+    mimeType: fileExtension === '.webm' ? 'video/webm' : 'video/mp4',
+    ...more,
+  });
 
 const muxed = (height: number, label: string, size: number, codec: string) =>
   rendition(`mux-${height}-${codec}`, label, '.mp4', {
@@ -59,17 +92,16 @@ const MP3 = rendition('aac', '192 kbps', '.mp3', {
   convertTo: 'mp3',
 });
 
-const side = (renditions: MediaRendition[]) => ({ urlType: renditions[0]?.urlType ?? 'Media', renditions }) as const;
-
-const item = (title: string | null, author: string | null, more: Partial<MediaInformation> = {}): MediaInformation => ({
-  requestedUrl: 'https://video.example/watch/coast',
-  coverUrl: cover('coast'),
-  title,
-  author,
-  video: side(VIDEO),
-  audio: side([...AUDIO, MP3]),
-  ...more,
-});
+const item = (title: string | null, author: string | null, more: Partial<MediaInformation> = {}) =>
+  itemOf({
+    requestedUrl: 'https://video.example/watch/coast',
+    coverUrl: cover('coast'),
+    title,
+    author,
+    video: referenceOf(...VIDEO),
+    audio: referenceOf(...AUDIO, MP3),
+    ...more,
+  });
 
 const media = (one: MediaInformation): ResourceInformation => ({
   type: 'Media',
@@ -79,17 +111,15 @@ const media = (one: MediaInformation): ResourceInformation => ({
   mediaItems: [one],
 });
 
-const { video: _video, ...song } = item('Étude for a Slow Machine', 'Ada Example', {
+const song = item('Étude for a Slow Machine', 'Ada Example', {
   requestedUrl: 'https://music.example/etude',
   coverUrl: cover('etude'),
+  video: undefined,
 });
-const {
-  video: _without,
-  audio: _audio,
-  ...unresolved
-} = item('Part five, not looked up yet', null, {
+const unresolved = itemOf({
   requestedUrl: 'https://video.example/watch/part-5',
-  coverUrl: null,
+  title: 'Part five, not looked up yet',
+  author: null,
 });
 
 const LONG_TITLE =
@@ -176,12 +206,12 @@ export const RESOURCES: Readonly<Record<string, ResourceInformation>> = {
   video: media(item('A Walk Along the Northern Coast in Late Winter', 'Quiet Journeys')),
   long: media(item(LONG_TITLE, 'The Society of Friends of Very Long Names and Descriptions')),
   audio: media(song),
-  plain: media(item(null, null, { coverUrl: null, video: side(VIDEO.slice(5, 6)), audio: side([MP3]) })),
+  plain: media(item(null, null, { coverUrl: null, video: referenceOf(...VIDEO.slice(5, 6)), audio: referenceOf(MP3) })),
   japanese: media(item('冬の終わりの北の海岸を歩く：灯台守たちの静かな一日と、その記憶について', '静かな旅')),
   arabic: media(item('نزهة على الساحل الشمالي في أواخر الشتاء', 'رحلات هادئة')),
   list: LIST,
   feed: FEED,
-  counted: { ...FEED, title: 'The rest of the coast', mediaItems: FEED.mediaItems?.slice(-12) ?? [] },
+  counted: { ...FEED, title: 'The rest of the coast', mediaItems: FEED.mediaItems.slice(-12) },
   'long-list': { ...LIST, title: LONG_TITLE },
 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Api, createApi } from '../../../web/src/api/index.ts';
+import { type Api, createApi, type MediaDetails } from '../../../web/src/api/index.ts';
 import { createTexts } from '../../../web/src/texts.ts';
 import { loadDetails, loadSponsors, subtitleName } from '../../../web/src/ui/details.ts';
 import { DETAILS, SEGMENTS } from '../fakes/resources.ts';
@@ -19,21 +19,13 @@ describe('subtitleName', () => {
 });
 
 /** What an instance answers. */
-const api = (details: object) =>
-  ({
-    ...createApi('https://a.example'),
-    getDetails: async () => details,
-    getSegments: async () => SEGMENTS.segments,
-  }) as Api;
+const api = (details: MediaDetails): Api => ({
+  ...createApi('https://a.example'),
+  getDetails: async () => details,
+  getSegments: async () => SEGMENTS.segments,
+});
 
 describe('loadDetails', () => {
-  it('has the version of each sound', async () => {
-    const { audio } = await loadDetails(api(DETAILS), 'https://b.example/');
-    expect(audio.map(({ version: { language, isOriginal, isDubbed } }) => [language, isOriginal, isDubbed])).toEqual(
-      DETAILS.audio.map(({ language, isOriginal, isDubbed }) => [language, isOriginal, isDubbed]),
-    );
-  });
-
   it('has the time of this device at which the site serves it', async () => {
     const from = Date.now();
     const { availableAtMs } = await loadDetails(api({ ...DETAILS, availableInSeconds: 60 }), 'https://b.example/');

@@ -4,6 +4,7 @@ import { createHistory } from '../../../web/src/history.ts';
 import { choicesOf } from '../../../web/src/renditions/index.ts';
 import { createDownloads } from '../../../web/src/ui/downloads.ts';
 import { createMemoryStore } from '../fakes/memory-store.ts';
+import { itemOf, referenceOf, renditionOf } from '../fakes/resources.ts';
 
 const URL_OF_FILE = 'https://a.example/api/Stream/Media/k';
 const FOUND = 'https://a.example/found';
@@ -100,10 +101,10 @@ describe('createDownloads', () => {
     ['nothing for a chapter, which has a title of its own', { chapter: 2 }, null],
     ['nothing for the last minutes, which have a time', { lastSeconds: 300 }, null],
   ])('names a file after %s', (_, changes, name) => {
-    const rendition = { key: 'k', label: '129 kbps German (dubbed)', fileExtension: '.m4a', mimeType: null };
-    const item = { requestedUrl: null, title: 'Étude', author: 'Ada', coverUrl: null };
+    const rendition = renditionOf({ label: '129 kbps German (dubbed)', fileExtension: '.m4a', mimeType: 'audio/mp4' });
+    const item = itemOf({ title: 'Étude', author: 'Ada', audio: referenceOf(rendition) });
     const place = { number: 3, count: 20 };
-    const [choice] = choicesOf({ ...item, audio: { renditions: [rendition] } }, { place }).audio;
+    const [choice] = choicesOf(item, { place }).audio;
     const url = setUp().downloads.urlOf({ ...(choice ?? expect.fail()), ...changes });
     expect(new URL(url).searchParams.get('name')).toBe(name);
   });

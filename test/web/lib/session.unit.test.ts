@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Api } from '../../../web/src/api/api.ts';
+import { type Api, createApi } from '../../../web/src/api/api.ts';
 import { createHistory } from '../../../web/src/history.ts';
 import { createSession } from '../../../web/src/ui/session.ts';
 
@@ -9,12 +9,13 @@ const LINK = 'https://a.example/list';
 function setUp() {
   const asked: string[] = [];
   let now = 0;
-  const api = {
-    async resolve(link: string) {
+  const api: Api = {
+    ...createApi('https://b.example'),
+    async resolve(link) {
       asked.push(link);
-      return { type: 'Media', title: link, mediaItems: [] };
+      return { type: 'Media', title: link, author: null, coverUrl: null, mediaItems: [] };
     },
-  } as unknown as Api;
+  };
   const session = createSession({ api, history: createHistory({ storage: undefined }), now: () => now });
   const resolved = async () => {
     await expect.poll(() => session.outcome.get().phase).toBe('resolved');

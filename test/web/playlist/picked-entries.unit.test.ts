@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { secondsOf } from '../../../web/src/renditions/conversions.ts';
 import { between, formatNumbers } from '../../../web/src/ui/playlist/playlist-rows.ts';
+import { itemOf, referenceOf, renditionOf } from '../fakes/resources.ts';
 
 describe('formatNumbers', () => {
   it.each([
@@ -24,16 +25,15 @@ describe('between', () => {
 });
 
 describe('secondsOf', () => {
-  const item = { requestedUrl: null, coverUrl: null, title: null, author: null };
-  const mp3 = { key: 'k', label: null, fileExtension: '.mp3', mimeType: null, convertTo: 'mp3' };
+  const secondsAt = (fileSizeBytes: number | null) => {
+    const mp3 = renditionOf({ fileExtension: '.mp3', mimeType: 'audio/mpeg', convertTo: 'mp3', bitrate: 192 });
+    return secondsOf(itemOf({ audio: referenceOf({ ...mp3, fileSizeBytes }) }));
+  };
 
-  it('is the duration that the size of an MP3 tells', () => {
-    const renditions = [{ ...mp3, bitrate: 192, fileSizeBytes: 24_000 * 61 + 300 }];
-    expect(secondsOf({ ...item, audio: { renditions } })).toBeCloseTo(61, 1);
-  });
+  it('is the duration that the size of an MP3 tells', () => expect(secondsAt(24_000 * 61 + 300)).toBeCloseTo(61, 1));
 
   it('is unknown without one', () => {
-    expect(secondsOf(item)).toBeUndefined();
-    expect(secondsOf({ ...item, audio: { renditions: [{ ...mp3, bitrate: 192 }] } })).toBeUndefined();
+    expect(secondsOf(itemOf())).toBeUndefined();
+    expect(secondsAt(null)).toBeUndefined();
   });
 });

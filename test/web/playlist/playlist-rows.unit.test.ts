@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { ApiFailure } from '../../../web/src/api/index.ts';
 import { createChooser, isListed, matches, rowsOfPlaylist } from '../../../web/src/ui/playlist/playlist-rows.ts';
 import { askable, selectionOf } from '../../../web/src/ui/signed-urls.ts';
+import { itemOf, referenceOf, renditionOf } from '../fakes/resources.ts';
 
-const entry = { item: { requestedUrl: null, coverUrl: null, title: 'Étude: Straße', author: 'Ada' } };
+const entry = { item: itemOf({ title: 'Étude: Straße', author: 'Ada' }) };
 
 describe('rowsOfPlaylist', () => {
   it('numbers entries as the source does, with gaps for unavailable ones', () => {
@@ -45,16 +46,16 @@ describe('matches', () => {
 
 describe('the files of a list', () => {
   it('are those of its archive, for which MP3 is the only audio format to select', () => {
-    const audio = (label: string, convertTo: string | null) => ({
-      key: 'one',
-      label,
-      convertTo,
-      bitrate: 192,
-      fileSizeBytes: 9_000_000,
-      fileExtension: convertTo ? '.mp3' : '.m4a',
-      mimeType: 'audio/mp4',
-    });
-    const item = { ...entry.item, audio: { renditions: [audio('129 kbps', null), audio('192 kbps', 'mp3')] } };
+    const audio = (label: string, convertTo: string | null) =>
+      renditionOf({
+        label,
+        convertTo,
+        bitrate: 192,
+        fileSizeBytes: 9_000_000,
+        fileExtension: convertTo ? '.mp3' : '.m4a',
+        mimeType: 'audio/mp4',
+      });
+    const item = itemOf({ audio: referenceOf(audio('129 kbps', null), audio('192 kbps', 'mp3')) });
     const chosenFor = (container: string) => {
       const preference = { group: 'audio', container } as const;
       const asked = selectionOf(askable(preference)).quality;
@@ -75,7 +76,7 @@ describe('createChooser', () => {
       author: null,
       get video() {
         reads++;
-        return { renditions: [{ key: 'one', label: '720p', height: 720, fileExtension: '.mp4', mimeType: null }] };
+        return referenceOf(renditionOf({ label: '720p', height: 720 }));
       },
     };
     const choose = createChooser({}, 12);

@@ -1,29 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import type { MediaInformation, MediaRendition } from '../../../web/src/api/index.ts';
+import type { MediaRendition } from '../../../web/src/api/index.ts';
 import { choicesOf } from '../../../web/src/renditions/choices.ts';
 import { rowsOf } from '../../../web/src/renditions/format-preference.ts';
+import { itemOf, referenceOf, renditionOf as rendition } from '../fakes/resources.ts';
 
-const rendition = (changes: Partial<MediaRendition> = {}): MediaRendition => ({
-  key: 'K',
-  label: '1080p',
-  description: null,
-  fileExtension: '.mp4',
-  mimeType: 'video/mp4',
-  urlType: 'Media',
-  ...changes,
-});
 const sound = (changes: Partial<MediaRendition> = {}) =>
   rendition({ label: '129 kbps', fileExtension: '.m4a', mimeType: 'audio/mp4', ...changes });
 const MP3 = sound({ convertTo: 'mp3', label: '192 kbps', fileExtension: '.mp3', mimeType: 'audio/mpeg', bitrate: 192 });
 
-const item = (video: MediaRendition[], audio: MediaRendition[] = []): MediaInformation => ({
-  requestedUrl: 'https://a.example/',
-  title: 'Title',
-  author: 'Author',
-  coverUrl: null,
-  ...(video.length > 0 && { video: { renditions: video } }),
-  ...(audio.length > 0 && { audio: { renditions: audio } }),
-});
+const item = (video: MediaRendition[], audio: MediaRendition[] = []) =>
+  itemOf({
+    ...(video.length > 0 && { video: referenceOf(...video) }),
+    ...(audio.length > 0 && { audio: referenceOf(...audio) }),
+  });
 
 describe('choicesOf', () => {
   it('groups video and audio, MP3 and then the best first, and preselects one', () => {
@@ -38,8 +27,8 @@ describe('choicesOf', () => {
     ['audio without video', item([], [sound({ key: 'C' }), MP3]), 'audio:C'],
     ['the conversion alone', item([], [MP3]), 'audio:K:mp3'],
     ['nothing', item([]), undefined],
-    ['a reference without renditions', { ...item([]), video: { renditions: null as never }, audio: {} }, undefined],
-    ['renditions without keys', item([rendition({ key: null })], [sound({ key: '' })]), undefined],
+    ['references without renditions', itemOf({ video: referenceOf(), audio: referenceOf() }), undefined],
+    ['renditions without keys', item([rendition({ key: '' })], [sound({ key: '' })]), undefined],
   ])('of %s', (_, media, id) => expect(choicesOf(media).preselected?.id).toBe(id));
 
   it('removes duplicates', () => {
@@ -53,11 +42,7 @@ describe('choicesOf', () => {
       { sizeBytes: 5, height: 1080, isMuxed: false, isSizeEstimate: false },
     ],
     ['a combined stream', { urlType: 'Combined', fileSizeBytes: 5 }, { isMuxed: true, isSizeEstimate: true }],
-    [
-      'nulls',
-      { label: null, mimeType: null, fileExtension: '.webm', fileSizeBytes: null, height: null },
-      { label: 'WEBM', container: 'WEBM' },
-    ],
+    ['empty texts', { label: '', mimeType: '', fileExtension: '.webm' }, { label: 'WEBM', container: 'WEBM' }],
   ])('tell of %s', (_, changes, expected) => {
     expect(choicesOf(item([rendition(changes)])).video[0]).toMatchObject(expected);
   });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { createApi } from '../../../web/src/api/api.ts';
-import type { MediaInformation, MediaRendition } from '../../../web/src/api/index.ts';
 import type { Choice } from '../../../web/src/renditions/choice.ts';
 import { choicesOf } from '../../../web/src/renditions/choices.ts';
 import {
@@ -11,23 +10,9 @@ import {
   parseTime,
   secondsOfSegments,
 } from '../../../web/src/renditions/clip.ts';
+import { itemOf, referenceOf, renditionOf as rendition } from '../fakes/resources.ts';
 
 const ORIGIN = 'https://r.example';
-const rendition = (changes: Partial<MediaRendition> = {}): MediaRendition => ({
-  key: 'K',
-  label: '1080p',
-  fileExtension: '.mp4',
-  mimeType: 'video/mp4',
-  urlType: 'Media',
-  ...changes,
-});
-const item = (renditions: MediaRendition[]): MediaInformation => ({
-  requestedUrl: 'https://a.example/',
-  title: 'Title',
-  author: 'Author',
-  coverUrl: null,
-  video: { renditions },
-});
 
 describe('parseTime', () => {
   it.each([
@@ -59,7 +44,7 @@ describe('formatTime', () => {
 });
 
 describe('changed', () => {
-  const [choice] = choicesOf(item([rendition({ fileSizeBytes: 1000 })])).video;
+  const [choice] = choicesOf(itemOf({ video: referenceOf(rendition({ fileSizeBytes: 1000 })) })).video;
   const urlOf = (one: Choice) => createApi(ORIGIN).streamUrl(one.rendition, one).replace(ORIGIN, '');
 
   it('names a part after its times, and has its share of the size', () => {
@@ -84,14 +69,14 @@ describe('isClippable', () => {
     ['a pair', { urlType: 'Combined' as const }, true],
     ['WebM', { fileExtension: '.webm' }, false],
   ])('of %s is %s', (_name, changes, expected) => {
-    const [choice] = choicesOf(item([rendition(changes)])).video;
+    const [choice] = choicesOf(itemOf({ video: referenceOf(rendition(changes)) })).video;
     expect(choice && isClippable(choice)).toBe(expected);
     expect(choice && isClippable({ ...choice, canSeek: false })).toBe(false);
   });
 
   it('of a conversion is true', () => {
-    const audio = { renditions: [rendition({ convertTo: 'mp3', fileExtension: '.mp3' })] };
-    const [choice] = choicesOf({ ...item([]), audio }).audio;
+    const audio = referenceOf(rendition({ convertTo: 'mp3', fileExtension: '.mp3' }));
+    const [choice] = choicesOf(itemOf({ audio })).audio;
     expect(choice && isClippable(choice)).toBe(true);
   });
 });

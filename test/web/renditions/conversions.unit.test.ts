@@ -1,16 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { createApi } from '../../../web/src/api/api.ts';
-import type { MediaInformation, MediaRendition } from '../../../web/src/api/index.ts';
+import type { MediaRendition } from '../../../web/src/api/index.ts';
 import { choicesOf } from '../../../web/src/renditions/choices.ts';
+import { itemOf, referenceOf, renditionOf } from '../fakes/resources.ts';
 
-const audio = (changes: Partial<MediaRendition> = {}): MediaRendition => ({
-  key: 'AAC',
-  label: '129 kbps',
-  fileExtension: '.m4a',
-  mimeType: 'audio/mp4',
-  urlType: 'Media',
-  ...changes,
-});
+const audio = (changes: Partial<MediaRendition> = {}) =>
+  renditionOf({ key: 'AAC', label: '129 kbps', fileExtension: '.m4a', mimeType: 'audio/mp4', ...changes });
 const OPUS = audio({ key: 'OPUS', label: '160 kbps', fileExtension: '.webm', mimeType: 'audio/webm; codecs="opus"' });
 const VIDEO_FILE = audio({ key: 'BOTH', label: '720p', fileExtension: '.mp4', mimeType: 'video/mp4', height: 720 });
 const MP3 = audio({
@@ -23,13 +18,7 @@ const MP3 = audio({
   fileSizeBytes: 1_920_000,
 });
 
-const item = (...renditions: MediaRendition[]): MediaInformation => ({
-  requestedUrl: 'https://a.example/',
-  title: 'Title',
-  author: null,
-  coverUrl: null,
-  audio: { renditions },
-});
+const item = (...renditions: MediaRendition[]) => itemOf({ audio: referenceOf(...renditions) });
 
 describe('choicesOf with conversions', () => {
   const of = (...renditions: MediaRendition[]) => choicesOf(item(...renditions));

@@ -1,24 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { createApi } from '../../../web/src/api/api.ts';
-import type { AudioVersion, MediaInformation, MediaRendition } from '../../../web/src/api/index.ts';
-import type { Choice, DetailedAudio } from '../../../web/src/renditions/choice.ts';
+import type { AudioVersion, MediaRendition } from '../../../web/src/api/index.ts';
+import type { Choice } from '../../../web/src/renditions/choice.ts';
 import { type ChoicesOptions, choicesOf } from '../../../web/src/renditions/choices.ts';
 import { languageChange, menusOf, nameOf } from '../../../web/src/renditions/sentence.ts';
+import { itemOf, referenceOf, renditionOf } from '../fakes/resources.ts';
 
 const ENGLISH = { language: 'en', isOriginal: true, isDubbed: false, isDescriptive: false, isDrc: false };
 const GERMAN = { ...ENGLISH, language: 'de', isOriginal: false, isDubbed: true };
 
-const rendition = (key: string, label: string, changes: Partial<MediaRendition> = {}): MediaRendition => ({
-  key,
-  label,
-  fileExtension: '.mp4',
-  mimeType: 'video/mp4',
-  urlType: 'Media',
-  ...changes,
-});
+const rendition = (key: string, label: string, changes: Partial<MediaRendition> = {}) =>
+  renditionOf({ key, label, ...changes });
 const sound = (key: string, label: string, changes: Partial<MediaRendition> = {}) =>
   rendition(key, label, { fileExtension: '.m4a', mimeType: 'audio/mp4', ...changes });
-const detailed = (of: MediaRendition, version: AudioVersion): DetailedAudio => ({ ...of, version });
+const detailed = (of: MediaRendition, version: Omit<AudioVersion, keyof MediaRendition>): AudioVersion => ({
+  ...of,
+  ...version,
+});
 
 const ORIGINAL = sound('EN', '129 kbps English (original)', { bitrate: 129 });
 const DUB = sound('DE', '96 kbps German (dubbed)', { bitrate: 96 });
@@ -29,21 +27,17 @@ const MP3 = sound('EN', '192 kbps', {
   bitrate: 192,
   fileSizeBytes: 9e6,
 });
-const ITEM: MediaInformation = {
-  requestedUrl: 'https://a.example/',
-  title: 'Title',
-  author: null,
-  coverUrl: null,
-  video: { renditions: [rendition('V', '1080p', { height: 1080 }), rendition('W', '720p60 HDR', { height: 720 })] },
-  audio: { renditions: [ORIGINAL, MP3] },
-};
+const ITEM = itemOf({
+  video: referenceOf(rendition('V', '1080p', { height: 1080 }), rendition('W', '720p60 HDR', { height: 720 })),
+  audio: referenceOf(ORIGINAL, MP3),
+});
 
 /** As the page names them in English. */
 const nameOfVersion = ({ language, isDubbed }: AudioVersion) => {
   const name = { de: 'German', all: 'all languages' }[language ?? ''] ?? 'English';
   return isDubbed ? `${name} (dubbed)` : name;
 };
-const detailsOf = (audio: readonly DetailedAudio[], nameOf = nameOfVersion) => ({ details: { audio, nameOf } });
+const detailsOf = (audio: readonly AudioVersion[], nameOf = nameOfVersion) => ({ details: { audio, nameOf } });
 const of = (options: ChoicesOptions = {}) => choicesOf(ITEM, { ...detailsOf(DETAILS), ...options });
 const find = (choices: ReturnType<typeof of>, id: string): Choice =>
   [...choices.video, ...choices.audio].find((choice) => choice.id === id) ?? expect.fail(`no ${id}`);
@@ -61,7 +55,7 @@ describe('the menus of the sentence', () => {
 
   it('name the codec of audio in WebM', () => {
     const opus = rendition('O', '160 kbps', { fileExtension: '.webm', mimeType: 'audio/webm', description: 'opus' });
-    const choices = choicesOf({ ...ITEM, audio: { renditions: [opus] } });
+    const choices = choicesOf({ ...ITEM, audio: referenceOf(opus) });
     expect(nameOf(find(choices, 'audio:O'))).toBe('Opus 160');
   });
 
@@ -83,9 +77,8 @@ describe('the menus of the sentence', () => {
   });
 
   it('have the versions of video that is listed for its audio', () => {
-    const both = [rendition('EN', '720p English (original)'), rendition('DE', '720p German (dubbed)')];
-    const [en, de] = both as [MediaRendition, MediaRendition];
-    const item = { ...ITEM, video: { renditions: both }, audio: { renditions: both } };
+    const [en, de] = [rendition('EN', '720p English (original)'), rendition('DE', '720p German (dubbed)')];
+    const item = { ...ITEM, video: referenceOf(en, de), audio: referenceOf(en, de) };
     const choices = choicesOf(item, detailsOf([detailed(en, ENGLISH), detailed(de, GERMAN)]));
     const { formats, versions } = menusOf(choices, find(choices, 'video:EN'));
     expect([formats.map(nameOf), versions.map(({ id }) => id)]).toEqual([['720p'], ['video:EN', 'video:DE']]);
@@ -116,7 +109,7 @@ describe('the menus of the sentence', () => {
       detailed({ ...ORIGINAL, fileSizeBytes: 100 }, ENGLISH),
       detailed({ ...DUB, fileSizeBytes: 70 }, GERMAN),
     ];
-    const video = { renditions: [rendition('V', '1080p', { height: 1080, fileSizeBytes: 1000 })] };
+    const video = referenceOf(rendition('V', '1080p', { height: 1080, fileSizeBytes: 1000 }));
     const choices = choicesOf({ ...ITEM, video }, detailsOf(sized));
     const { versions } = menusOf(choices, find(choices, 'video:V'));
     expect(versions.map(({ sizeBytes }) => sizeBytes)).toEqual([1000, 970, 1070]);
@@ -135,7 +128,9 @@ describe('the menus of the sentence', () => {
 
   it('select the original language of the listed video', () => {
     const choices = of(detailsOf(DETAILS.slice(0, 1)));
-    expect(menusOf(choices, find(choices, 'video:V')).versions.map(({ version }) => version)).toEqual([ENGLISH]);
+    expect(menusOf(choices, find(choices, 'video:V')).versions.map(({ version }) => version)).toEqual(
+      DETAILS.slice(0, 1),
+    );
   });
 
   it('have one version where details are unknown', () => {
@@ -148,12 +143,7 @@ describe('all audio of an item', () => {
   it('follows the listed audio, matched by keys with different signatures', () => {
     const signed = {
       ...ITEM,
-      audio: {
-        renditions: [
-          { ...ORIGINAL, key: 'EN.id.100.x' },
-          { ...MP3, key: 'EN.id.100.x' },
-        ],
-      },
+      audio: referenceOf({ ...ORIGINAL, key: 'EN.id.100.x' }, { ...MP3, key: 'EN.id.100.x' }),
     };
     const audio = [
       detailed({ ...ORIGINAL, key: 'EN.id.200.y' }, ENGLISH),

@@ -24,7 +24,7 @@ export interface Api {
   /** URL of a subtitle file. */
   subtitleUrl(key: string, format: 'vtt' | 'srt' | 'txt'): string;
   /** Stream URL of a rendition, or of a part of it. Media serves combined renditions with ranges where it can. */
-  streamUrl(rendition: Pick<MediaRendition, 'key' | 'convertTo'>, options?: StreamOptions): string;
+  streamUrl(rendition: Pick<MediaRendition, 'key'> & Partial<MediaRendition>, options?: StreamOptions): string;
   /** The HLS of a rendition: of a recording, or of what the source of a live one holds now. @param audio language of its sound */
   hlsUrl(key: string, kind: 'master' | 'held', audio?: string): string;
 }

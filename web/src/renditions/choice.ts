@@ -2,9 +2,9 @@ import type { AudioVersion, MediaRendition, StreamOptions } from '../api/index.t
 
 export type ChoiceGroup = 'video' | 'audio';
 
-export interface DetailedAudio extends MediaRendition {
-  readonly version: AudioVersion;
-}
+/** The rendition of a choice. Audio of GetDetails, and conversions that the service does not list, have only some properties. */
+export type ChoiceRendition = Pick<MediaRendition, 'key' | 'label' | 'fileExtension' | 'mimeType'> &
+  Partial<MediaRendition>;
 
 /** One downloadable rendition as shown in the page, and what `api.streamUrl` is asked for it. */
 export interface Choice extends Omit<StreamOptions, 'name'> {
@@ -38,7 +38,7 @@ export interface Choice extends Omit<StreamOptions, 'name'> {
   readonly isMuxed: boolean;
   /** Version of the audio, where details are known. */
   readonly version?: AudioVersion;
-  readonly rendition: MediaRendition;
+  readonly rendition: ChoiceRendition;
 }
 
 export interface Choices {

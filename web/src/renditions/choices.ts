@@ -1,5 +1,5 @@
-import type { AudioVersion, MediaInformation, MediaRendition, StreamReference } from '../api/index.ts';
-import type { Choice, ChoiceGroup, Choices, DetailedAudio, FormatPreference } from './choice.ts';
+import type { AudioVersion, MediaInformation, StreamReference } from '../api/index.ts';
+import type { Choice, ChoiceGroup, ChoiceRendition, Choices, FormatPreference } from './choice.ts';
 import { type CanPlay, codecFacts } from './codecs.ts';
 import { type ChoiceSource, featuresOf, soundSources } from './conversions.ts';
 import { selectPreferred } from './format-preference.ts';
@@ -14,7 +14,7 @@ export interface ChoicesOptions {
   /** What GetDetails tells of the item. */
   readonly details?: {
     /** All audio of the item with what GetResource leaves out, such as dubs. */
-    readonly audio: readonly DetailedAudio[];
+    readonly audio: readonly AudioVersion[];
     readonly nameOf: NameOfVersion;
   };
 }
@@ -24,18 +24,18 @@ export function choicesOf(
   item: MediaInformation,
   { preference, canPlay, place, details }: ChoicesOptions = {},
 ): Choices {
-  const versions = new Map(details?.audio.map((rendition) => [unsigned(rendition), rendition.version]));
-  const versionOf = (rendition: MediaRendition) => versions.get(unsigned(rendition));
+  const versions = new Map(details?.audio.map((rendition) => [unsigned(rendition), rendition]));
+  const versionOf = (rendition: ChoiceRendition) => versions.get(unsigned(rendition));
   const listed = renditionsOf(item.audio);
   const mp3 = listed.find(({ convertTo }) => convertTo === 'mp3');
   const keys = new Set(listed.map(unsigned));
-  const files = [
+  const files: readonly ChoiceRendition[] = [
     ...listed.filter((rendition) => rendition !== mp3),
     ...(details?.audio.filter((rendition) => rendition.key && !keys.has(unsigned(rendition))) ?? []),
   ];
   const byVersion = [...Map.groupBy(files, (rendition) => versionKey(versionOf(rendition))).values()];
   const sounds = (byVersion.length > 0 ? byVersion : [[]]).flatMap((renditions, index) =>
-    soundSources(renditions, mp3 && { ...mp3, key: index === 0 ? mp3.key : (renditions[0]?.key ?? null) }),
+    soundSources(renditions, mp3 && { ...mp3, key: (index > 0 && renditions[0]?.key) || mp3.key }),
   );
   const [first] = byVersion;
   const hasSeveral = new Set([...versions.values()].map(versionKey)).size > 1;
@@ -64,7 +64,7 @@ export function choicesOf(
 }
 
 /** Keys of a private instance have a signature appended, which differs from response to response. */
-const unsigned = ({ key }: MediaRendition): string | undefined => key?.split('.', 1)[0];
+const unsigned = ({ key }: ChoiceRendition): string | undefined => key.split('.', 1)[0];
 
 /** A key that is equal for versions which look the same to a visitor. */
 export const versionKey = (version: AudioVersion | undefined): string => {
@@ -72,8 +72,7 @@ export const versionKey = (version: AudioVersion | undefined): string => {
   return JSON.stringify([language, isDubbed, isDescriptive, isDrc]);
 };
 
-const renditionsOf = (reference: StreamReference | undefined): MediaRendition[] =>
-  (reference?.renditions ?? []).filter(({ key }) => key);
+const renditionsOf = (reference: StreamReference | undefined) => (reference?.renditions ?? []).filter(({ key }) => key);
 
 /** Limit of a title in a URL. The service cuts file names too. */
 const MAX_TITLE_CHARACTERS = 200;
@@ -101,7 +100,7 @@ function toChoice(
   { title, canPlay, isNamed, language }: NamingOptions,
 ): Choice {
   const { convertTo } = rendition;
-  const container = (rendition.fileExtension ?? '').replace(/^\./, '').toUpperCase();
+  const container = rendition.fileExtension.replace(/^\./, '').toUpperCase();
   const isMuxed = rendition.urlType === 'Combined';
   const given = rendition.label || container;
   const label = isNamed ? (AMOUNT.exec(given)?.[0] ?? given) : given;
@@ -159,25 +158,24 @@ export const ALL_LANGUAGES = 'all';
  */
 function inLanguages(
   videos: readonly Choice[],
-  audio: readonly DetailedAudio[],
+  audio: readonly AudioVersion[],
   nameOf: NameOfVersion,
 ): readonly Choice[] {
-  const plain = audio.filter(({ version }) => !version.isDescriptive);
-  const original =
-    plain.find(({ version }) => version.isOriginal) ?? plain.find(({ version }) => !version.isDubbed) ?? plain[0];
+  const plain = audio.filter(({ isDescriptive }) => !isDescriptive);
+  const original = plain.find(({ isOriginal }) => isOriginal) ?? plain.find(({ isDubbed }) => !isDubbed) ?? plain[0];
   // The audio is within the video files: each version has its own.
   if (!original || videos.some(({ version }) => version)) return videos;
-  const bytesOf = ({ fileSizeBytes }: DetailedAudio) => fileSizeBytes ?? original.fileSizeBytes ?? Number.NaN;
-  const byLanguage = Map.groupBy(plain, ({ version }) => version.language);
-  byLanguage.delete(original.version.language);
-  const others = [...byLanguage].flatMap(([language, [first]]) => (language && first ? { ...first, language } : []));
-  const all = { ...original.version, isOriginal: false, language: ALL_LANGUAGES };
+  const bytesOf = ({ fileSizeBytes }: AudioVersion) => fileSizeBytes ?? original.fileSizeBytes ?? Number.NaN;
+  const byLanguage = Map.groupBy(plain, ({ language }) => language);
+  byLanguage.delete(original.language);
+  const others = [...byLanguage].flatMap(([language, [version]]) => (language && version ? { language, version } : []));
+  const all = { ...original, isOriginal: false, language: ALL_LANGUAGES };
   const versions = [
-    ...others.map((one) => ({ ...one, bytes: bytesOf(one) - bytesOf(original) || 0 })),
-    { language: ALL_LANGUAGES, version: all, bytes: others.reduce((sum, one) => sum + bytesOf(one), 0) },
+    ...others.map((one) => ({ ...one, bytes: bytesOf(one.version) - bytesOf(original) || 0 })),
+    { language: ALL_LANGUAGES, version: all, bytes: others.reduce((sum, one) => sum + bytesOf(one.version), 0) },
   ];
   return [
-    ...videos.map((video) => ({ ...video, version: original.version })),
+    ...videos.map((video) => ({ ...video, version: original })),
     ...(others.length > 0 ? versions : []).flatMap(({ language, version, bytes }) =>
       videos.map((video) => ({
         ...video,

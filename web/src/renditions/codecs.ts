@@ -1,5 +1,4 @@
-import type { MediaRendition } from '../api/index.ts';
-import type { Choice, ChoiceGroup } from './choice.ts';
+import type { Choice, ChoiceGroup, ChoiceRendition } from './choice.ts';
 
 interface Codec {
   /** As shown in the page. */
@@ -54,25 +53,25 @@ const canPlayInBrowser: CanPlay = (mimeType) => {
   return answer;
 };
 
-const codecsIn = ({ description, mimeType }: MediaRendition): readonly Codec[] => {
-  const text = `${description ?? ''} ${mimeType ?? ''}`;
+const codecsIn = ({ description, mimeType }: ChoiceRendition): readonly Codec[] => {
+  const text = `${description ?? ''} ${mimeType}`;
   return CODECS.filter(({ pattern }) => pattern.test(text));
 };
 
 /** `H.264`, `Opus`; undefined when nothing names one. */
-export const codecOf = (rendition: MediaRendition, kind: ChoiceGroup): string | undefined =>
+export const codecOf = (rendition: ChoiceRendition, kind: ChoiceGroup): string | undefined =>
   codecsIn(rendition).find((codec) => codec.kind === kind)?.name;
 
 /** The contract has no codec field: reads container, description, MIME type and height. */
 export function codecFacts(
-  rendition: MediaRendition,
+  rendition: ChoiceRendition,
   kind: ChoiceGroup,
   canPlay: CanPlay = canPlayInBrowser,
 ): CodecFacts {
   const { description, mimeType, fileExtension, height } = rendition;
   const found = codecsIn(rendition);
-  const container = (fileExtension ?? '').replace(/^\./, '').toLowerCase();
-  const type = mimeType?.split(';', 1)[0] || `${kind}/${container}`;
+  const container = fileExtension.replace(/^\./, '').toLowerCase();
+  const type = mimeType.split(';', 1)[0] || `${kind}/${container}`;
   const tags = found.map(({ tag }) => tag).join(', ');
   return {
     codec: codecOf(rendition, kind),

@@ -6,8 +6,8 @@ import {
   MP3_BITRATES_KBPS,
   type OutputFeatures,
 } from '../../../core/conversions/formats/index.ts';
-import type { MediaInformation, MediaRendition } from '../api/index.ts';
-import type { Choice } from './choice.ts';
+import type { MediaInformation } from '../api/index.ts';
+import type { Choice, ChoiceRendition } from './choice.ts';
 import { codecOf } from './codecs.ts';
 
 /** What a choice is made of: a listed rendition, or a conversion of one. */
@@ -26,7 +26,7 @@ export const featuresOf = (convertTo: string): OutputFeatures => conversions[fin
  * its codec is that of the format and no such file is listed; WAV, where the duration is known.
  * @param mp3 the listed one, which tells the duration
  */
-export function soundSources(audio: readonly MediaRendition[], mp3: MediaRendition | undefined): ChoiceSource[] {
+export function soundSources(audio: readonly ChoiceRendition[], mp3: ChoiceRendition | undefined): ChoiceSource[] {
   const bytesAt = (kbps: number | null | undefined) =>
     kbps && mp3?.fileSizeBytes && mp3.bitrate ? Math.round((mp3.fileSizeBytes * kbps) / mp3.bitrate) : undefined;
   const tagged = (bytes: number | null | undefined) => bytes && bytes + TAG_BYTES;
@@ -44,13 +44,12 @@ export function soundSources(audio: readonly MediaRendition[], mp3: MediaRenditi
   });
   const wavBytes = bytesAt(conversions.wav.bitrateKbps);
   return [
-    ...(mp3 ? rates : []).map((kbps) => ({
-      rendition: {
-        ...mp3,
-        ...(kbps && { label: `${kbps} kbps`, fileSizeBytes: tagged(bytesAt(kbps)) }),
-      } as MediaRendition,
-      bitrateKbps: kbps === mp3?.bitrate ? undefined : (kbps ?? undefined),
-    })),
+    ...(mp3
+      ? rates.map((kbps) => ({
+          rendition: { ...mp3, ...(kbps && { label: `${kbps} kbps`, fileSizeBytes: tagged(bytesAt(kbps)) }) },
+          bitrateKbps: kbps === mp3.bitrate ? undefined : (kbps ?? undefined),
+        }))
+      : []),
     ...audio.flatMap((rendition) => (isVideo(rendition) ? [] : { rendition })),
     ...copies,
     ...(mp3 && wavBytes ? [{ rendition: converted(mp3, 'wav', wavBytes), codec: 'PCM' }] : []),
@@ -58,10 +57,10 @@ export function soundSources(audio: readonly MediaRendition[], mp3: MediaRenditi
 }
 
 const converted = (
-  { key }: MediaRendition,
+  { key }: ChoiceRendition,
   convertTo: ConversionName,
   fileSizeBytes: number | null | undefined,
-): MediaRendition => ({
+): ChoiceRendition => ({
   key,
   label: convertTo.toUpperCase(),
   fileExtension: conversions[convertTo].fileExtension,
@@ -71,10 +70,10 @@ const converted = (
 });
 
 /** Whether a file has a picture too. */
-const isVideo = ({ mimeType }: MediaRendition): boolean => mimeType?.startsWith('video/') === true;
+const isVideo = ({ mimeType }: ChoiceRendition): boolean => mimeType.startsWith('video/');
 
 /** Seconds of an item by its MP3, whose bit rate is constant: a list says nothing else of durations. Undefined without it. */
 export function secondsOf({ audio }: MediaInformation): number | undefined {
-  const { fileSizeBytes, bitrate } = audio?.renditions?.find(({ convertTo }) => convertTo === 'mp3') ?? {};
+  const { fileSizeBytes, bitrate } = audio?.renditions.find(({ convertTo }) => convertTo === 'mp3') ?? {};
   return fileSizeBytes && bitrate ? (fileSizeBytes * 8) / (bitrate * 1000) : undefined;
 }

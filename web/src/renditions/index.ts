@@ -2,7 +2,6 @@ export {
   type Choice,
   type ChoiceGroup,
   type Choices,
-  type DetailedAudio,
   type FormatPreference,
   preferenceFromQuality,
   preferenceOf,

@@ -1,15 +1,13 @@
 import type { Api, AudioVersion, MediaDetails, SkipSegment, SubtitleInformation } from '../api/index.ts';
 import type { Format } from '../format.ts';
-import { ALL_LANGUAGES, type Choice, type DetailedAudio, languageName } from '../renditions/index.ts';
+import { ALL_LANGUAGES, type Choice, languageName } from '../renditions/index.ts';
 import { createTtlCache } from '../store.ts';
 import type { Texts } from '../texts.ts';
 import { usePage } from './context.ts';
 import { useAttempts, useLoaded } from './hooks.ts';
 import { toFailure } from './session.ts';
 
-export interface LoadedDetails extends Omit<MediaDetails, 'audio'> {
-  /** Every audio rendition, with those that GetResource leaves out, such as dubs. */
-  readonly audio: readonly DetailedAudio[];
+export interface LoadedDetails extends MediaDetails {
   /** When the site serves the media, in epoch milliseconds of this device. */
   readonly availableAtMs: number;
 }
@@ -17,11 +15,7 @@ export interface LoadedDetails extends Omit<MediaDetails, 'audio'> {
 /** Loads the details of one item. @throws ApiFailure */
 export async function loadDetails(api: Api, link: string): Promise<LoadedDetails> {
   const details = await api.getDetails(link);
-  return {
-    ...details,
-    audio: details.audio.map((rendition) => ({ ...rendition, version: rendition })),
-    availableAtMs: Date.now() + (details.availableInSeconds ?? 0) * 1000,
-  };
+  return { ...details, availableAtMs: Date.now() + (details.availableInSeconds ?? 0) * 1000 };
 }
 
 /** Loads the sponsors of an item. @throws ApiFailure */

@@ -93,7 +93,7 @@ export const toFailure = (error: unknown): ApiFailure =>
   error instanceof ApiFailure ? error : new ApiFailure('failed', {}, { cause: error });
 
 function summaryOf({ title, author, coverUrl, mediaItems }: ResolvedLink) {
-  const first = mediaItems?.[0];
+  const first = mediaItems[0];
   return {
     title: title ?? first?.title ?? null,
     author: author ?? first?.author ?? null,
@@ -101,12 +101,15 @@ function summaryOf({ title, author, coverUrl, mediaItems }: ResolvedLink) {
   };
 }
 
+const NO_METADATA = { title: null, author: null, coverUrl: null };
+
 /** Several links as the entries of a playlist, none resolved yet. */
 const batchOf = (links: readonly string[]): Outcome => ({
   phase: 'batch',
   links,
   resource: {
     type: 'PlayList',
-    mediaItems: links.map((link) => ({ requestedUrl: link, title: null, author: null, coverUrl: null })),
+    ...NO_METADATA,
+    mediaItems: links.map((link) => ({ requestedUrl: link, ...NO_METADATA })),
   },
 });

@@ -61,7 +61,7 @@ export const Playlist = ({ resource, link }: PlaylistProps) => {
   const zip = link && pickedRows.length > 1 ? urlOf('Get', { ...chosen, format: 'zip' }) : undefined;
   const archive = useArchiveProgress();
   const download = async () => {
-    const { title: name = null, author = null, coverUrl = null } = resource;
+    const { title: name, author, coverUrl } = resource;
     if (zip && link) return downloads.start(zip, { link, title: name, author, coverUrl }, archive.follow);
     // One after the other, because an instance limits the concurrent streams of a client.
     for (const { index } of pickedRows) await files.download(index);
