@@ -1,7 +1,7 @@
 /**
- * `npm test`: every check, then all tests but `*.all.test.ts`. `npm run test:all` runs those, and at the same time the contract
- * suite against what is deployed. Other arguments go to vitest and narrow the run to the tests they match, of both kinds:
- * `npm test -- test/core`, `npm test -- --project unit`.
+ * `npm test`: every check, then all tests but `*.all.test.ts`. `npm run check`: the checks alone. `npm run test:all`: the other
+ * tests, and at the same time the contract suite against what is deployed. Other arguments go to vitest and narrow the run to the
+ * tests they match, of both kinds: `npm test -- test/core`, `npm test -- --project unit`.
  */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -24,17 +24,23 @@ const typeCheck = (name: string, project: string): Step => ({
   name,
   command: bin('tsc'),
   args: [
-    ...['-p', project, '--incremental', '--tsBuildInfoFile'],
+    ...['-p', project, '--noEmit', '--incremental', '--tsBuildInfoFile'],
     resolve(NODE_MODULES, '.cache/tsc', `${project.replaceAll(/\W/g, '-')}.tsbuildinfo`),
   ],
 });
 
-const CHECKS: readonly Step[] = [
+/** Of every `tsconfig.json`. */
+const TYPE_CHECKS: readonly Step[] = [
   typeCheck('types', 'tsconfig.json'),
   typeCheck('types of the page', 'web'),
   typeCheck('types of the page tests', 'test/web'),
-  { name: 'style', command: bin('biome'), args: ['check', '--error-on-warnings'] },
+  typeCheck('types of the client package', 'clients/reelay-client'),
 ];
+const style = (...args: string[]): Step => ({
+  name: 'style',
+  command: bin('biome'),
+  args: ['check', '--error-on-warnings', ...args],
+});
 const syntheses = (...args: string[]): Step => ({
   name: 'templates of the deployments',
   command: process.execPath,
@@ -52,18 +58,20 @@ const PIPES = ['pipe', 'pipe'] as const;
 const tests = (...args: string[]): Step => ({ name: 'tests', command: bin('vitest'), args: ['run', ...args] });
 const REST = '.all.test.ts';
 
-const [first] = process.argv.slice(2);
+const [first, ...others] = process.argv.slice(2);
+const isCheck = first === '--check';
 const isRest = first === '--all';
-const vitestArgs = process.argv.slice(isRest ? 3 : 2);
+const vitestArgs = isRest ? others : process.argv.slice(2);
 const isNarrowed = vitestArgs.some((argument) => !/^--(?:reporter|outputFile)\b/.test(argument));
 // Python of the tests keeps its byte code: a package takes seconds to compile at each start.
 const { PYTHONDONTWRITEBYTECODE: _, ...ownEnvironment } = process.env;
 /** What is built once per run is known by it. */
 const inherited = { ...ownEnvironment, TEST_RUN: randomUUID() };
 const startedAt = performance.now();
-const path = pathWithPrograms(!isRest);
+const path = isCheck ? process.env.PATH : pathWithPrograms(!isRest);
 
-if (isNarrowed) await run(tests(...(isRest ? [REST] : []), ...vitestArgs), { path: await path });
+if (isCheck) await runChecks(...others);
+else if (isNarrowed) await run(tests(...(isRest ? [REST] : []), ...vitestArgs), { path: await path });
 else {
   // Before the tests, of which several would build it at the same time.
   await buildPage();
@@ -82,8 +90,8 @@ else {
 }
 process.stdout.write(`\ntotal: ${elapsed(startedAt)}${cpuOfChildren()}\n`);
 
-async function runChecks(): Promise<void> {
-  for (const check of CHECKS) await run(check);
+async function runChecks(...biomeArgs: string[]): Promise<void> {
+  for (const check of [...TYPE_CHECKS, style(...biomeArgs)]) await run(check);
 }
 
 /**
