@@ -16,7 +16,11 @@ export const prerenderPlugin = (config: Pick<UserConfig, 'oxc' | 'json'>): Plugi
         ...config,
         configFile: false,
       });
-      const preload = Object.values(bundle).find(({ name }) => name === 'preload');
+      const chunks = Object.values(bundle);
+      const entry = chunks.find(({ name }) => name === 'index');
+      if (entry?.type !== 'chunk' || !entry.moduleIds.some((id) => id.endsWith('/main.tsx')))
+        throw new Error('main.tsx must be in the entry chunk, or it does not run: first-load.ts must not match it');
+      const preload = chunks.find(({ name }) => name === 'preload');
       if (preload?.type !== 'chunk' || preload.imports.length + preload.exports.length > 0)
         throw new Error('preload.ts must be a chunk without imports and exports');
       const script = `<script src="./${preload.fileName}"></script>`;
