@@ -84,7 +84,7 @@ async function replace(outDir: string, fresh: string): Promise<void> {
 /** Digest of every file in `web` and `clients`, whose modules the page imports, and of the lock file. */
 function digestOfSources(): string {
   const digest = createHash('sha256').update(readFileSync(join(ROOT, 'package-lock.json')));
-  const files = [WEB, join(ROOT, 'clients')]
+  const files = [WEB, join(ROOT, 'clients'), join(ROOT, 'core/conversions/formats')]
     .flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile());
   for (const path of files.map(({ parentPath, name }) => join(parentPath, name)).sort())
