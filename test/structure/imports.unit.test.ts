@@ -73,7 +73,7 @@ describe('packages', () => {
       const isOwn = (file: string, name: string) =>
         name.startsWith('.') ? isWithin(join(dirname(file), name), `${folder}/src`) : name.startsWith('node:');
       const foreign = globSync(`${folder}/src/**/*.ts`, { cwd: ROOT }).flatMap((file) =>
-        [...readFileSync(join(ROOT, file), 'utf8').matchAll(/\b(?:from |import\()'([^']+)'/g)]
+        [...readFileSync(join(ROOT, file), 'utf8').matchAll(/\b(?:from |import\(|import )'([^']+)'/g)]
           .map(([, name = '']) => name)
           .filter((name) => !isOwn(file, name) && !Object.keys(dependencies).some((to) => isWithin(name, to)))
           .map((name) => `${file} → ${name}`),
@@ -81,6 +81,27 @@ describe('packages', () => {
       expect(foreign).toEqual([]);
     },
   );
+
+  it('seekable-media loads nothing but its own files and a hash from its main entry', () => {
+    const loaded = (file: string) =>
+      [
+        ...readFileSync(join(ROOT, file), 'utf8').matchAll(
+          /^(?:import|export) (?!type )(?:[^;'=(]* from )?'([^']+)'/gm,
+        ),
+      ].map(([, name = '']) => name);
+    const files = new Set(['packages/seekable-media/src/index.ts']);
+    const foreign = new Set<string>();
+    for (const file of files)
+      for (const name of loaded(file)) {
+        if (name.startsWith('.')) files.add(join(dirname(file), name));
+        else foreign.add(name);
+      }
+    expect(files.size).toBeGreaterThan(50);
+    expect(foreign).toEqual(new Set(['node:crypto']));
+    // Subtitles and manifests are read behind entries of their own.
+    const ownEntries = ['text/subtitles.ts', 'dash.ts'].map((file) => `packages/seekable-media/src/${file}`);
+    expect(ownEntries.filter((file) => files.has(file))).toEqual([]);
+  });
 });
 
 describe('folder entry points', () => {

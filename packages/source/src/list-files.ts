@@ -7,12 +7,15 @@ import { createRequests, type RequestsOptions } from './requests.ts';
 import { DASH, HLS, type ListKind } from './segmented/load-timeline.ts';
 import { createSegmentFiles } from './segmented/segment-files.ts';
 import type { SourceTrack } from './track.ts';
+import type { Log } from './upstream-request.ts';
 
 export interface ListFileOptions extends Partial<RequestsOptions> {
   /** Request headers that the source requires. @default none */
   readonly headers?: Readonly<Record<string, string>>;
   /** Bytes of memory for segments. @default 256 MiB */
   readonly memoryBytes?: number;
+  /** Ends reading the list; the bytes of the file are read beyond it. @default it is read to the end */
+  readonly signal?: AbortSignal;
 }
 
 /** A complete list of segments as one MP4, which may also be joined with other sources. */
@@ -21,9 +24,9 @@ export type ListFile = VirtualFile & SegmentListSource;
 const MEMORY_BYTES = 256 * 1024 * 1024;
 
 /**
- * One MP4 of all segments of an HLS playlist, or of the best variant of a master playlist. A small request for each segment tells its size
- * and its times.
- * @throws UnsupportedMp4 for a list that is live, or makes no file; UpstreamError when it cannot be read
+ * One MP4 of all segments of an HLS playlist, or of the best variant of a master playlist. Audio that has a playlist of its own is not in
+ * it: `join` adds it. A small request for each segment tells its size and its times.
+ * @throws UnsupportedMp4 for a list that cannot be read, is live, or makes no file: its cause says why
  */
 export const fromHls = (url: string | URL, options: ListFileOptions = {}): Promise<ListFile> =>
   openList({ kind: HLS, url: String(url) }, options);
@@ -38,13 +41,19 @@ export const fromDash = (segments: readonly DashSegment[], options: ListFileOpti
 
 async function openList(
   { kind, url, fragments }: Pick<SourceTrack, 'url' | 'fragments'> & { readonly kind: ListKind },
-  { headers = {}, memoryBytes = MEMORY_BYTES, ...options }: ListFileOptions,
+  { headers = {}, memoryBytes = MEMORY_BYTES, signal, ...options }: ListFileOptions,
 ): Promise<ListFile> {
-  const prepare = createRequests({ ...options, egress: options.egress ?? createGuardedFetch({}) });
+  const { egress = createGuardedFetch({}), log } = options;
+  let cause: unknown;
+  const info: Log['info'] = (message, fields) => {
+    cause = fields?.error ?? fields?.reason;
+    log?.info(message, fields);
+  };
+  const prepare = createRequests({ ...options, egress, log: { info, warn: (...args) => log?.warn(...args) } });
   const files = createSegmentFiles({ memoryBytes, store: createByteStore(memoryBytes) });
-  const request = { ...prepare({ url, fragments, headers, cookies: [] }), kind };
+  const request = { ...prepare({ url, fragments, headers, cookies: [] }, { signal }), kind };
   const found = await files.find(request, { isNeeded: true });
-  if (!found) throw new UnsupportedMp4('The list of segments makes no file');
+  if (!found) throw new UnsupportedMp4('The list of segments makes no file', { cause });
   const { fragments: source, validator = '' } = await files.open(request, found);
   if (!source) throw new TypeError('A file without a list');
   const list = { version: validator, fragments: source };

@@ -87,9 +87,8 @@ export function answerFor(
   return decision === 'whole' ? { status: 200, first: 0, last: size - 1 } : { status: 206, ...decision };
 }
 
-/** The response of a server, or of a service worker, to a request for a file. */
-export function respond(request: Request, file: VirtualFile): Response {
-  const { method, headers } = request;
+/** The response of a server, or of a service worker, to a request for a file. What fails while it is sent fails its body. */
+export function respond({ method, headers }: Pick<Request, 'method' | 'headers'>, file: VirtualFile): Response {
   if (method !== 'GET' && method !== 'HEAD')
     return new Response(null, { status: 405, headers: { allow: 'GET, HEAD' } });
   const header = (name: string) => headers.get(name) ?? undefined;

@@ -3,7 +3,15 @@ import { UnsupportedMp4 } from '../isobmff/index.ts';
 import { layOutClipSources, packMoofs, parseFileTracks, selectFragments } from '../mp4-clip/index.ts';
 import type { Parsing } from '../tasks/index.ts';
 import { digestOf } from '../values.ts';
-import { createLayout, LAYOUT_VERSION, type Layout, packSource, unpackSource } from '../virtual-mp4/index.ts';
+import {
+  createLayout,
+  type FileHeaders,
+  LAYOUT_VERSION,
+  type Layout,
+  listKinds,
+  packSource,
+  unpackSource,
+} from '../virtual-mp4/index.ts';
 import { ByteReader, type ByteSource } from './byte-reader.ts';
 import { readFileHeaders } from './file-headers.ts';
 import { type LayoutReadOptions, readLayoutBytes } from './layout-bytes.ts';
@@ -41,10 +49,31 @@ export interface VirtualFile extends Source {
 
 const isList = (source: Source | SegmentListSource): source is SegmentListSource => 'fragments' in source;
 
-const toByteSource = ({ size, read }: Source): ByteSource => ({
-  size,
-  read: (first, last = size - 1) => read(first, last + 1),
+const toByteSource = (source: Source): ByteSource => ({
+  size: source.size,
+  read: (first, last = source.size - 1) => source.read(first, last + 1),
 });
+
+/** Reads the headers of a file, and closes its stream when they are read, or the signal ends. */
+async function readHeaders(source: Source, parsing: Parsing & { readonly signal: AbortSignal }): Promise<FileHeaders> {
+  const { signal } = parsing;
+  signal.throwIfAborted();
+  const reader = new ByteReader(toByteSource(source));
+  const destroy = () => reader.destroy();
+  signal.addEventListener('abort', destroy, { once: true });
+  try {
+    return await readFileHeaders(reader, parsing);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', destroy);
+    destroy();
+  }
+}
+
+/** The media type of an MP4 file with tracks of these kinds. */
+const typeOf = (kinds: readonly string[]): string => fileType('mp4', kinds.includes('vide')).mimeType;
 
 /**
  * One MP4 of the video of the first source and the audio of the others; of a list of segments, all that it has. Reads their headers.
@@ -54,14 +83,18 @@ export async function join(
   sources: readonly (Source | SegmentListSource)[],
   options: Parsing = {},
 ): Promise<VirtualFile> {
+  const failed = new AbortController();
+  const signal = AbortSignal.any([failed.signal, ...(options.signal ? [options.signal] : [])]);
   const headers = await Promise.all(
-    sources.map(async (source) =>
-      isList(source)
-        ? unpackSource(source.fragments.index)
-        : readFileHeaders(new ByteReader(toByteSource(source)), options),
+    sources.map((source) =>
+      isList(source) ? unpackSource(source.fragments.index) : readHeaders(source, { ...options, signal }),
     ),
-  );
-  return toFile(createLayout(headers), sources, options);
+  ).catch((error) => {
+    failed.abort(error);
+    throw error;
+  });
+  const type = typeOf(headers.flatMap(listKinds));
+  return toFile(createLayout(headers), { sources, type, parsing: options });
 }
 
 /**
@@ -78,20 +111,30 @@ export async function clip(
   const { signal = new AbortController().signal } = options;
   const file = toByteSource(source);
   const times = { startSeconds, endSeconds };
-  const header = await readFileHeaders(new ByteReader(file), options);
+  const header = await readHeaders(source, { ...options, signal });
   const kinds = ['vide', 'soun'] as const;
   const tracks = parseFileTracks(header, kinds);
   const entries = header.fragments && selectFragments(header.fragments, tracks, { ...times, fileBytes: source.size });
   const fragments = entries && packMoofs(await readMovieFragments(file, entries, { files: 1, signal }));
   const layout = layOutClipSources([{ header: packSource(header), kinds, fragments }], times, {});
-  return toFile(layout, [source], options);
+  // Of a list that is a file as well, its bytes are read.
+  const { size, version } = source;
+  const bytes: Source = { size, version, read: (start, end) => source.read(start, end) };
+  return toFile(layout, { sources: [bytes], type: typeOf(listKinds(header)), parsing: options });
 }
 
-function toFile(layout: Layout, sources: readonly (Source | SegmentListSource)[], parsing: Parsing): VirtualFile {
+interface ReadFrom {
+  readonly sources: readonly (Source | SegmentListSource)[];
+  readonly type: string;
+  readonly parsing: Parsing;
+}
+
+function toFile(layout: Layout, { sources, type, parsing }: ReadFrom): VirtualFile {
   const versions = sources.map((source) => (isList(source) ? source.version : [source.size, source.version]));
   return createVirtualFile({
     ...parsing,
     layout,
+    type,
     version: digestOf([LAYOUT_VERSION, layout.fingerprint, versions]),
     lists: sources.map((source) => (isList(source) ? source.fragments : undefined)),
     async openSource(index) {
@@ -125,17 +168,24 @@ export function createVirtualFile({
     type,
     chunks,
     read(start, end) {
+      if (!(start >= 0 && start <= end && end <= size)) throw new RangeError(`No bytes ${start} to ${end} of ${size}`);
       const ended = new AbortController();
-      const reading = chunks(start, end - 1, ended.signal);
+      const reading = start < end ? chunks(start, end - 1, ended.signal) : undefined;
       return new ReadableStream({
         async pull(controller) {
-          const { value, done } = await reading.next();
-          if (done) controller.close();
-          else controller.enqueue(value);
+          try {
+            const next = await reading?.next();
+            if (next && !next.done) return controller.enqueue(next.value);
+            controller.close();
+          } catch (error) {
+            controller.error(error);
+          }
+          // Sources may be open beyond the range.
+          ended.abort();
         },
         async cancel(reason) {
           ended.abort(reason);
-          await reading.return(undefined).catch(() => undefined);
+          await reading?.return(undefined).catch(() => undefined);
         },
       });
     },
@@ -143,37 +193,52 @@ export function createVirtualFile({
 }
 
 /**
- * A file on a server that answers ranges. Asks for its first byte to know its size.
- * @throws TypeError for a server that does not
+ * A file on a server that answers ranges. Asks for its first byte to know its size. Other versions of the file are told by `ETag` or
+ * `Last-Modified`: a server of another origin has to expose them to browsers, and `Content-Range`.
+ * @throws TypeError for a server that does not answer ranges
  */
 export async function urlSource(url: string | URL, { fetch = globalThis.fetch } = {}): Promise<Source> {
-  const first = await fetch(url, { headers: { range: 'bytes=0-0' } });
-  await first.body?.cancel();
-  const total = /\/(\d+)$/.exec(first.headers.get('content-range') ?? '')?.[1];
-  if (first.status !== 206 || total === undefined) throw new TypeError(`${url} cannot be read by ranges`);
-  const version = first.headers.get('etag') ?? first.headers.get('last-modified') ?? undefined;
+  const open = async (start: number, end: number, signal?: AbortSignal) => {
+    // Without `If-Range`: browsers ask another origin for permission to send it.
+    const { status, headers, body } = await fetch(url, { headers: { range: `bytes=${start}-${end - 1}` }, signal });
+    const sent = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers.get('content-range') ?? '') ?? [];
+    const [first, last, size = 0] = sent.slice(1).map(Number);
+    const version = headers.get('etag') ?? headers.get('last-modified') ?? undefined;
+    // Some servers send all of the file for `bytes=0-0`.
+    if (status === 206 && body && first === start && Number(last) >= end - 1) return { size, version, body };
+    await body?.cancel();
+    throw new TypeError(`${url} cannot be read by ranges: it answers ${status}`);
+  };
+  const { size, version, body } = await open(0, 1);
+  await body.cancel();
   return {
-    size: Number(total),
+    size,
     version,
     read(start, end) {
       const ended = new AbortController();
+      let left = end - start;
       let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+      const openSame = async () => {
+        const found = await open(start, end, ended.signal);
+        if (found.size === size && found.version === version) return found.body.getReader();
+        await found.body.cancel();
+        throw new TypeError(`${url} has changed`);
+      };
       return new ReadableStream({
         async pull(controller) {
-          reader ??= await open();
-          const { value, done } = await reader.read();
-          if (done) controller.close();
-          else controller.enqueue(value);
+          if (left > 0) {
+            reader ??= await openSame();
+            const { value } = await reader.read();
+            if (!value) throw new TypeError(`${url} ended early`);
+            controller.enqueue(value.subarray(0, left));
+            left -= Math.min(left, value.length);
+          }
+          if (left > 0) return;
+          controller.close();
+          ended.abort();
         },
         cancel: (reason) => ended.abort(reason),
       });
-      async function open() {
-        const headers = { range: `bytes=${start}-${end - 1}`, ...(version && { 'if-range': version }) };
-        const response = await fetch(url, { headers, signal: ended.signal });
-        // A file that has changed is sent as a whole.
-        if (response.status !== 206 || !response.body) throw new TypeError(`${url} has changed`);
-        return response.body.getReader();
-      }
     },
   };
 }
