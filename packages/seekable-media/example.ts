@@ -1,17 +1,13 @@
-import { readFile } from 'node:fs/promises';
-import { indexMovie, parseBoxes } from '@reelay/seekable-media/isobmff';
-import { createLayout } from '@reelay/seekable-media/virtual-mp4';
+import { createServer } from 'node:http';
+import { pipeline } from 'node:stream';
+import { join, respond, urlSource } from '@reelay/seekable-media';
 
-// One MP4 of the video of the first file and the audio of the second: what each of its bytes is follows from the two headers.
-const files = await Promise.all(process.argv.slice(2).map((path) => readFile(path)));
-const headers = files.map((file) => {
-  const moov = parseBoxes(file).find(({ type }) => type === 'moov') ?? { content: 0, end: 0 };
-  return { movie: indexMovie(file.subarray(moov.content, moov.end)), moovOffset: moov.content, fileBytes: file.length };
+// node example.ts VIDEO AUDIO: one file of two URLs at http://localhost:8080, which players seek in and downloads resume.
+const [, , video = '', audio = '', port = '8080'] = process.argv;
+const file = await join(await Promise.all([urlSource(video), urlSource(audio)]));
+const server = createServer(({ method = 'GET', headers }, response) => {
+  const answer = respond({ method, headers: new Headers(headers as Record<string, string>) }, file);
+  response.writeHead(answer.status, Object.fromEntries(answer.headers));
+  pipeline(answer.body ?? [], response, () => undefined);
 });
-const layout = createLayout(headers);
-for (let at = 0; at < layout.size; ) {
-  const { kind, source, sourceOffset, bytes } = layout.extentAt(at);
-  const from = kind === 'own' ? layout.own : files[source];
-  process.stdout.write(from?.subarray(sourceOffset, sourceOffset + bytes) ?? '');
-  at += bytes;
-}
+server.listen(Number(port), () => console.log('Serves', file.size, 'bytes at', server.address()));

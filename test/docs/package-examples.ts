@@ -1,0 +1,169 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { expect } from 'vitest';
+import { serveMedia } from '../../packages/seekable-media/test/served-media.ts';
+import { closeAfterwards } from '../support/close-afterwards.ts';
+import { installedTools } from '../support/installed-tools.ts';
+import { listen } from '../support/listen.ts';
+import { packetsOf, probeBody } from '../support/media-tools.ts';
+import { sendRequest } from '../support/request.ts';
+
+/** @returns what an example writes */
+const run = async (path: string, ...args: readonly string[]): Promise<Buffer> =>
+  (await promisify(execFile)(process.execPath, [path, ...args], { encoding: 'buffer', maxBuffer: 2 ** 26 })).stdout;
+
+/** Starts an example that is a server. @returns its first line */
+async function start(path: string, ...args: readonly string[]): Promise<string> {
+  const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(child, 'close');
+  closeAfterwards({
+    close: async () => {
+      child.kill();
+      await ended;
+    },
+  });
+  for await (const line of createInterface(child.stdout)) return line;
+  throw new Error(`${path} has ended`);
+}
+
+/** Serves a file, and a list of segments, at a source that refuses its first request and drops a connection. */
+async function serveBadly() {
+  const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * 7919) >> 8));
+  const media = Buffer.concat([Buffer.from('1a45dfa3', 'hex'), bytes]);
+  const list = '#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\n/1\n#EXTINF:4,\n/2\n#EXT-X-ENDLIST\n';
+  const files = new Map([
+    ['/file', bytes],
+    ['/list.m3u8', Buffer.from(list)],
+    ['/1', media],
+    ['/2', media],
+  ]);
+  const counts = { refusals: 0, drops: 0 };
+  const server = createServer(({ url = '', headers: { range } }, response) => {
+    const file = files.get(url) ?? Buffer.alloc(0);
+    const [first = 0, last = file.length - 1] = (range?.match(/\d+/g) ?? []).map(Number);
+    const body = file.subarray(first, last + 1);
+    const size = { 'content-length': body.length };
+    const part = { ...size, 'content-range': `bytes ${first}-${first + body.length - 1}/${file.length}` };
+    if (counts.refusals++ === 0) response.writeHead(410).end();
+    else if (body.length > 200_000 && counts.drops++ === 0)
+      response
+        .writeHead(range ? 206 : 200, range ? part : size)
+        .write(body.subarray(0, 100_000), () => response.destroy());
+    else response.writeHead(range ? 206 : 200, range ? part : size).end(body);
+  });
+  return { ...closeAfterwards(await listen(server)), counts, bytes, segments: Buffer.concat([media, media]) };
+}
+
+interface Example {
+  /** A folder of `packages`. */
+  readonly name: string;
+  readonly file: string;
+  readonly does: string;
+  /** Runs the copy of the file at a path. */
+  readonly check: (path: string) => Promise<void>;
+}
+
+export const EXAMPLES: readonly Example[] = [
+  {
+    name: 'concurrency',
+    file: 'example.ts',
+    does: 'loads a name once for all who ask for it',
+    async check(path) {
+      expect((await run(path)).toString()).toBe("Loading a\nLoading b\n[ 'A', 'A', 'B' ]\n");
+    },
+  },
+  {
+    name: 'guarded-fetch',
+    file: 'example.ts',
+    does: 'refuses a private address',
+    async check(path) {
+      expect((await run(path)).toString()).toBe('Refused: Host is not on the public internet\n');
+    },
+  },
+  {
+    name: 'seekable-media',
+    file: 'example.ts',
+    does: 'serves two files as one, by ranges',
+    async check(path) {
+      const { url, folder } = await serveMedia();
+      const line = await start(path, `${url}/video.mp4`, `${url}/audio.m4a`, '0');
+      const joined = `http://localhost:${/port: (\d+)/.exec(line)?.[1]}/`;
+      const whole = await sendRequest(joined);
+      expect([whole.status, whole.headers['content-length']]).toEqual([200, String(whole.body.length)]);
+      expect(await packetsOf(whole.body, 'v')).toEqual(await packetsOf(join(folder, 'video.mp4'), 'v'));
+      expect(await packetsOf(whole.body, 'a')).toEqual(await packetsOf(join(folder, 'audio.m4a'), 'a'));
+      const end = await sendRequest(joined, { headers: { range: 'bytes=-999' } });
+      expect([end.status, end.body.equals(whole.body.subarray(-999))]).toEqual([206, true]);
+      const known = await sendRequest(joined, { headers: { 'if-none-match': whole.headers.etag ?? '' } });
+      const head = await sendRequest(joined, { method: 'HEAD' });
+      expect([known.status, head.status, head.headers['content-length']]).toEqual([
+        304,
+        200,
+        whole.headers['content-length'],
+      ]);
+      // It goes on after a client has left.
+      await sendRequest(joined, { maxBytes: 1 });
+      expect((await sendRequest(joined, { method: 'POST' })).status).toBe(405);
+    },
+  },
+  {
+    name: 'seekable-media',
+    file: 'example-clip.ts',
+    does: 'writes a part of a file',
+    async check(path) {
+      const { url } = await serveMedia();
+      const part = await run(path, `${url}/video.mp4`, '2.5', '6');
+      expect((await probeBody(part, '.mp4')).durationSeconds).toBeCloseTo(3.5, 1);
+    },
+  },
+  {
+    name: 'source',
+    file: 'example-hls.ts',
+    does: 'writes two lists as one file',
+    async check(path) {
+      const { url, host, folder } = await serveMedia();
+      const file = await run(path, `${url}/picture.m3u8`, `${url}/sound.m3u8`, host);
+      expect(await packetsOf(file, 'v')).toEqual(await packetsOf(join(folder, 'video.mp4'), 'v'));
+      expect(await packetsOf(file, 'a')).toEqual(await packetsOf(join(folder, 'audio.m4a'), 'a'));
+    },
+  },
+  {
+    name: 'source',
+    file: 'example.ts',
+    does: 'loses no byte at a source that refuses a URL and drops connections',
+    async check(path) {
+      for (const name of ['file', 'list.m3u8']) {
+        const { url, host, counts, bytes, segments } = await serveBadly();
+        const expected = name === 'file' ? bytes : segments;
+        expect((await run(path, `${url}/${name}`, host)).equals(expected)).toBe(true);
+        expect(counts.drops).toBeGreaterThan(0);
+      }
+    },
+  },
+  {
+    name: 'yt-dlp-worker',
+    file: 'example.ts',
+    does: 'starts a worker, which reaches no private address',
+    async check(path) {
+      const { ytDlp } = await installedTools();
+      const output = await run(path, 'http://169.254.169.254/latest/meta-data', ...ytDlp.command);
+      expect(output.toString()).toContain("kind: 'egress_refused'");
+    },
+  },
+];
+
+export const PACKAGES = join(import.meta.dirname, '../../packages');
+
+export const readExample = ({ name, file }: Example): Promise<string> => readFile(join(PACKAGES, name, file), 'utf8');
+
+/** Runs a copy of an example in the folder of a project. */
+export async function checkExampleIn(project: string, example: Example): Promise<void> {
+  const path = join(project, example.file);
+  await writeFile(path, await readExample(example));
+  await example.check(path);
+}
