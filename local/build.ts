@@ -3,7 +3,7 @@ import { buildPage } from './build-page.ts';
 
 const [wanted = 'page'] = process.argv.slice(2);
 if (wanted !== 'page') {
-  process.stderr.write('Use: npm run build -- page|client|package|extension|release\n');
+  process.stderr.write('Use: npm run build -- page|client|package|packages|extension|release\n');
   process.exit(1);
 }
 await buildPage().catch((error: Error) => {
