@@ -5,8 +5,8 @@ import type { Name } from './names.ts';
 export interface StoredBytes {
   /** Bytes that it takes. */
   readonly bytes: number;
-  /** Called when the store has it no more. */
-  onRemove?(): void;
+  /** Called when it was passed and the store has it no more: its memory can be used again. */
+  onFree?(): void;
 }
 
 /**
@@ -36,22 +36,18 @@ export function createByteStore(maxBytes: number): ByteStore {
     maxEntries: MAX_ENTRIES,
     maxAgeMs: MAX_AGE_MS,
     weightOf: ({ bytes }: StoredBytes) => bytes,
-    onRemove: (stored: StoredBytes) => stored.onRemove?.(),
   };
   const kept = createCache<Name, StoredBytes>({
     ...limits,
     maxWeight: maxBytes,
     idle: { afterMs: IDLE_MS, maxWeight: MAX_IDLE_BYTES },
-    onRemove(stored) {
-      if (stored !== moved) stored.onRemove?.();
-    },
   });
   const passed = createCache<Name, StoredBytes>({
     ...limits,
     maxWeight: maxBytes * PASSED_SHARE,
     idle: { afterMs: IDLE_MS, maxWeight: 0 },
+    onRemove: (stored) => stored.onFree?.(),
   });
-  let moved: StoredBytes | undefined;
   return {
     get: <Bytes extends StoredBytes>(name: Name) => (kept.get(name) ?? passed.get(name)) as Bytes | undefined,
     set<Bytes extends StoredBytes>(name: Name, bytes: Bytes) {
@@ -64,9 +60,7 @@ export function createByteStore(maxBytes: number): ByteStore {
     },
     pass(name, bytes) {
       if (kept.get(name) !== bytes) return;
-      moved = bytes;
       kept.delete(name);
-      moved = undefined;
       passed.set(name, bytes);
     },
   };

@@ -193,7 +193,7 @@ class CachedSegment implements StoredBytes {
   }
 
   /** Reuses the memory: large garbage triggers frequent collections. */
-  onRemove(): void {
+  onFree(): void {
     if (this.readers > 0) return;
     this.isFreed = true;
     recycle(this.packed);
