@@ -3,8 +3,8 @@ export { UnsupportedMp4 } from './isobmff/index.ts';
 export {
   clip,
   createVirtualFile,
+  type FragmentSource,
   join,
-  type SegmentListSource,
   type Source,
   urlSource,
   type VirtualFile,

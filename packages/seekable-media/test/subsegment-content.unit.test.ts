@@ -76,7 +76,6 @@ describe('a range of subsegments', () => {
           return contentOf(index);
         },
       },
-      permit.revoked,
     );
     const held = {
       ...reading,
@@ -113,7 +112,6 @@ describe('a range of subsegments', () => {
           });
         },
       },
-      permit.revoked,
     );
     for await (const chunk of readSubsegments({ header, offsets, first: 0, last: whole.length - 1 }, reading))
       if (chunk.length > 20_000) break;

@@ -1,7 +1,7 @@
 import { createGuardedFetch } from '@reelay/guarded-fetch';
 import { type DashSegment, packDashSegments } from '@reelay/seekable-media/dash';
 import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
-import { join, type SegmentListSource, type VirtualFile } from '@reelay/seekable-media/reading';
+import { type FragmentSource, join, type VirtualFile } from '@reelay/seekable-media/reading';
 import { createByteStore } from './byte-store.ts';
 import { createRequests, type RequestsOptions } from './requests.ts';
 import { DASH, HLS, type ListKind } from './segmented/load-timeline.ts';
@@ -19,7 +19,7 @@ export interface ListFileOptions extends Partial<RequestsOptions> {
 }
 
 /** A complete list of segments as one MP4, which may also be joined with other sources. */
-export type ListFile = VirtualFile & SegmentListSource;
+export type ListFile = VirtualFile & FragmentSource;
 
 const MEMORY_BYTES = 256 * 1024 * 1024;
 
@@ -54,8 +54,7 @@ async function openList(
   const request = { ...prepare({ url, fragments, headers, cookies: [] }, { signal }), kind };
   const found = await files.find(request, { isNeeded: true });
   if (!found) throw new UnsupportedMp4('The list of segments makes no file', { cause });
-  const { fragments: source, validator = '' } = await files.open(request, found);
-  if (!source) throw new TypeError('A file without a list');
-  const list = { version: validator, fragments: source };
+  const { fragments: list } = await files.open(request, found);
+  if (!list) throw new TypeError('A file without a list');
   return { ...(await join([list], options)), ...list };
 }

@@ -155,9 +155,9 @@ export async function readLayout(
 
 /** Of the first track of a list. */
 async function readFirstSamples(fragments: FragmentSource, signal: AbortSignal): Promise<Float64Array | undefined> {
-  const { samples, release } = await fragments.take(0, signal);
+  const { runs, release } = await fragments.open(signal).take({ index: 0 });
   release();
-  return samples.runs[0]?.samples.slice();
+  return runs[0]?.samples.slice();
 }
 
 type Entity = Pick<SizedFile, 'size' | 'validator'>;

@@ -4,13 +4,11 @@ export { HEADER_RANGE, MAX_MOOV_BYTES, readFileHeaders } from './file-headers.ts
 export { FillingBuffer } from './filling-buffer.ts';
 export { findFirstRead } from './layout-bytes.ts';
 export { readMovieFragments } from './movie-fragments.ts';
-export type { FragmentSource, TakenSamples } from './subsegment-content.ts';
-export { fragmentsOf } from './subsegments.ts';
+export { type FragmentReader, type FragmentSource, fragmentsOf, type ListReader } from './subsegments.ts';
 export {
   clip,
   createVirtualFile,
   join,
-  type SegmentListSource,
   type Source,
   urlSource,
   type VirtualFile,

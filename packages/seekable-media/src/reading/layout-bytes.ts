@@ -3,8 +3,8 @@ import type { Parsing } from '../tasks/index.ts';
 import { type Extent, type Layout, type SourceIndex, subsegmentsSpan } from '../virtual-mp4/index.ts';
 import { type ByteReader, passOn } from './byte-reader.ts';
 import { type FragmentStore, fileFragments, NO_STORE } from './file-fragments.ts';
-import { type ContentPart, copyChunks, type FragmentSource } from './subsegment-content.ts';
-import { copiedFragments, type FragmentReader, madeFragments, readSubsegmentsOf } from './subsegments.ts';
+import { type ContentPart, copyChunks } from './subsegment-content.ts';
+import { copiedFragments, type FragmentReader, type FragmentSource, readSubsegmentsOf } from './subsegments.ts';
 
 const { signal: NEVER } = new AbortController();
 
@@ -36,8 +36,8 @@ export function readLayoutBytes(options: LayoutReadOptions): AsyncGenerator<Buff
   if (layout.subsegmentTracks.length === 0) return readSamples(bounded);
   const open = (lastSubsegment: number) =>
     Array.from({ length: layout.sourceCount }, (_, source): FragmentReader => {
-      const list = lists[source];
-      if (list) return lists[0] ? madeFragments(list, signal) : copiedFragments(list, signal);
+      const list = lists[source]?.open(signal);
+      if (list) return lists[0] ? list : copiedFragments(list);
       const openAt = (span: SourceSpan) => openSource(source, span);
       return fileFragments({ layout, source, lastSubsegment, store, parsing: bounded, open: openAt });
     });

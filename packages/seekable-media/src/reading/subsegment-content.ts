@@ -1,32 +1,13 @@
-import type { FragmentSamples } from '../isobmff/index.ts';
-import type { PackedList } from '../virtual-mp4/index.ts';
-
-/** A complete list of segments as fragments, which are read into memory that streams share. */
-export interface FragmentSource extends SegmentMemory {
-  /** Its tracks, and the index of its fragments. */
-  readonly index: PackedList;
-  /** Bytes of memory that a fragment takes at most. */
-  bytesOf(index: number): number;
-  /** The samples of a fragment, which stay in memory until they are released. @throws what reading the segment throws */
-  take(index: number, signal: AbortSignal): Promise<TakenSamples>;
-}
-
 /** Some memory that a client uses. */
 interface Permit {
   release(): void;
 }
 
-/** The memory that a client may use. One acquires it for all subsegments that are needed at the same time, so that none waits for another. */
+/** The memory that a stream may use. It acquires it for all fragments that it needs at the same time, so that none waits for another. */
 export interface SegmentMemory {
-  acquire(bytes: number, signal: AbortSignal): Promise<Permit>;
+  acquire(bytes: number): Promise<Permit>;
   /** Undefined: there is none at present. */
   tryAcquire(bytes: number): Permit | undefined;
-}
-
-export interface TakenSamples {
-  readonly samples: FragmentSamples;
-  /** @param isPassed the client goes on behind it */
-  release(isPassed?: boolean): void;
 }
 
 /**
@@ -61,7 +42,6 @@ export const passingOn = (make: SubsegmentMaking['make']): SubsegmentReading => 
 export function readingOf(
   { acquire, tryAcquire }: SegmentMemory,
   { bytesOf, make }: SubsegmentMaking,
-  signal: AbortSignal,
 ): SubsegmentReading {
   const hold = async (index: number, permit: Permit): Promise<HeldSubsegment> => {
     try {
@@ -72,7 +52,7 @@ export function readingOf(
     }
   };
   return {
-    read: async (index) => hold(index, await acquire(bytesOf(index), signal)),
+    read: async (index) => hold(index, await acquire(bytesOf(index))),
     readAhead(index) {
       const permit = tryAcquire(bytesOf(index));
       return permit && hold(index, permit);

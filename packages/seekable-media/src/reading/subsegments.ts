@@ -1,9 +1,10 @@
-import { type PackedRun, runParts } from '../isobmff/index.ts';
+import type { PackedRun } from '../isobmff/index.ts';
 import { ARRANGE_SUBSEGMENT, type Parsing, runTask } from '../tasks/index.ts';
 import {
   type ArrangedSubsegment,
   fragmentsOfTrack,
   type Layout,
+  type PackedList,
   type RunRange,
   type SourceIndex,
   type SubsegmentFragment,
@@ -12,21 +13,46 @@ import {
 } from '../virtual-mp4/index.ts';
 import {
   type ContentPart,
-  type FragmentSource,
   passingOn,
   readingOf,
   readSubsegments,
+  type SegmentMemory,
   type SubsegmentContent,
 } from './subsegment-content.ts';
 
+/** A complete list of segments as fragments of samples. They never become MP4 on the way to the MP4 that is sent. */
+export interface FragmentSource {
+  /** Its tracks, and the index of its fragments. */
+  readonly index: PackedList;
+  /** Names the list, in the version of each segment. */
+  readonly version: string;
+  /** Opens it for one stream, which ends with the signal. */
+  open(signal: AbortSignal): ListReader;
+}
+
 /** The fragments of a source, as one stream reads them. */
 export interface FragmentReader {
-  /** What is made here takes memory. Absent: a file, whose bytes are read as they are needed. */
-  readonly list?: FragmentSource;
+  /** What the fragments of a list take. Absent: a file, whose bytes are read as they are needed. */
+  readonly memory?: FragmentMemory;
   /** Opens a file where a fragment begins, unless that is in memory. @throws what opening it throws */
   prepare?(fragment: SubsegmentFragment): Promise<void>;
   /** @throws what reading the source throws, and UnsupportedMp4 where the fragment is not what its index says */
   take(fragment: SubsegmentFragment): Promise<TakenFragment>;
+}
+
+interface FragmentMemory extends SegmentMemory {
+  /** Bytes that a fragment takes at most. */
+  bytesOf(index: number): number;
+}
+
+/** The fragments of a list, which are in memory that streams share until they are released. */
+export interface ListReader extends FragmentReader {
+  readonly memory: FragmentMemory;
+  take(fragment: Pick<SubsegmentFragment, 'index'>): Promise<TakenSegment>;
+}
+
+interface TakenSegment extends TakenFragment {
+  parts(run: PackedRun, range: RunRange): Iterable<Buffer>;
 }
 
 export interface TakenFragment {
@@ -38,27 +64,20 @@ export interface TakenFragment {
   release(isPassed?: boolean): void;
 }
 
-/** The fragments of a source that is made here, in the memory that streams share. */
-export const madeFragments = (list: FragmentSource, signal: AbortSignal): FragmentReader => ({
-  list,
-  async take({ index }) {
-    const { samples, release } = await list.take(index, signal);
-    return { runs: samples.runs, release, parts: (run, { first, end }) => runParts(samples, run, first, end) };
-  },
-});
-
-/** The same beside a file, whose bytes take no memory: what is sent with them is copied, so that nothing is held meanwhile. */
-export function copiedFragments(list: FragmentSource, signal: AbortSignal): FragmentReader {
+/** A list beside a file, whose bytes take no memory: what is sent with them is copied, so that nothing is held meanwhile. */
+export function copiedFragments(list: ListReader): FragmentReader {
   /** Several subsegments may need the same one. */
   let latest: { readonly index: number; readonly copying: Promise<TakenFragment> } | undefined;
   const copy = async (index: number): Promise<TakenFragment> => {
-    const permit = await list.acquire(list.bytesOf(index), signal);
+    const permit = await list.memory.acquire(list.memory.bytesOf(index));
     try {
-      const { samples, release } = await list.take(index, signal);
-      const bytes = new Map(samples.runs.map((run) => [run, Buffer.concat([...runParts(samples, run)])]));
+      const { runs, parts, release } = await list.take({ index });
+      const bytes = new Map(runs.map((run) => [run, Buffer.concat([...parts(run, WHOLE_RUN)])]));
       release();
-      const parts: TakenFragment['parts'] = (run, { first, end }) => [bytes.get(run)?.subarray(first, end) ?? NO_BYTES];
-      return { runs: samples.runs, parts, release: () => undefined };
+      const copied: TakenFragment['parts'] = (run, { first, end }) => [
+        bytes.get(run)?.subarray(first, end) ?? NO_BYTES,
+      ];
+      return { runs, parts: copied, release: () => undefined };
     } finally {
       permit.release();
     }
@@ -70,6 +89,8 @@ export function copiedFragments(list: FragmentSource, signal: AbortSignal): Frag
     },
   };
 }
+
+const WHOLE_RUN: RunRange = { first: 0, end: Number.POSITIVE_INFINITY };
 
 export interface SubsegmentReadOptions extends Parsing {
   readonly layout: Layout;
@@ -90,7 +111,7 @@ export interface SubsegmentReadOptions extends Parsing {
  * @throws what reading the sources throws, and UnsupportedMp4 where they are not what their indexes say
  */
 export async function* readSubsegmentsOf(options: SubsegmentReadOptions): AsyncGenerator<Buffer> {
-  const { layout, first, last, signal, open } = options;
+  const { layout, first, last, open } = options;
   const subsegments = subsegmentExtents(layout);
   const lastSubsegment = subsegments.findLastIndex(({ start }) => start <= last);
   const readers = open(lastSubsegment);
@@ -134,7 +155,7 @@ export async function* readSubsegmentsOf(options: SubsegmentReadOptions): AsyncG
   };
   const bytesOf = (number: number): number =>
     fragmentsOf(layout, number).reduce(
-      (sum, { source, fragment }) => sum + (readers[source]?.list?.bytesOf(fragment.index) ?? 0),
+      (sum, { source, fragment }) => sum + (readers[source]?.memory?.bytesOf(fragment.index) ?? 0),
       0,
     );
 
@@ -150,8 +171,8 @@ export async function* readSubsegmentsOf(options: SubsegmentReadOptions): AsyncG
   const { sourceOffset } = layout.extent(0);
   const header = layout.own.subarray(sourceOffset, sourceOffset + layout.mediaStart);
   const offsets = [...subsegments.map(({ start }) => start), layout.size];
-  const memory = readers[0]?.list;
-  const reading = memory ? readingOf(memory, { bytesOf, make }, signal) : passingOn(makeAhead);
+  const memory = readers[0]?.memory;
+  const reading = memory ? readingOf(memory, { bytesOf, make }) : passingOn(makeAhead);
   yield* readSubsegments({ header, offsets, first, last }, reading);
 }
 

@@ -16,7 +16,7 @@ import { ByteReader, type ByteSource } from './byte-reader.ts';
 import { readFileHeaders } from './file-headers.ts';
 import { type LayoutReadOptions, readLayoutBytes } from './layout-bytes.ts';
 import { readMovieFragments } from './movie-fragments.ts';
-import type { FragmentSource } from './subsegment-content.ts';
+import type { FragmentSource } from './subsegments.ts';
 
 /** The bytes of a file, in Web standards. */
 export interface Source {
@@ -26,12 +26,6 @@ export interface Source {
   readonly version?: string;
   /** Reads from `start` to `end`, which is excluded. The stream has exactly these bytes, or fails. */
   read(start: number, end: number): ReadableStream<Uint8Array>;
-}
-
-/** A complete list of segments, of which fragments are read. */
-export interface SegmentListSource {
-  readonly version: string;
-  readonly fragments: FragmentSource;
 }
 
 /** A file whose size and every byte are known before its media is read. */
@@ -47,7 +41,7 @@ export interface VirtualFile extends Source {
   chunks(first: number, last: number, signal: AbortSignal): AsyncGenerator<Buffer>;
 }
 
-const isList = (source: Source | SegmentListSource): source is SegmentListSource => 'fragments' in source;
+const isList = (source: Source | FragmentSource): source is FragmentSource => 'open' in source;
 
 const toByteSource = (source: Source): ByteSource => ({
   size: source.size,
@@ -79,15 +73,12 @@ const typeOf = (kinds: readonly string[]): string => fileType('mp4', kinds.inclu
  * One MP4 of the video of the first source and the audio of the others; of a list of segments, all that it has. Reads their headers.
  * @throws UnsupportedMp4 when its bytes cannot be known from them
  */
-export async function join(
-  sources: readonly (Source | SegmentListSource)[],
-  options: Parsing = {},
-): Promise<VirtualFile> {
+export async function join(sources: readonly (Source | FragmentSource)[], options: Parsing = {}): Promise<VirtualFile> {
   const failed = new AbortController();
   const signal = AbortSignal.any([failed.signal, ...(options.signal ? [options.signal] : [])]);
   const headers = await Promise.all(
     sources.map((source) =>
-      isList(source) ? unpackSource(source.fragments.index) : readHeaders(source, { ...options, signal }),
+      isList(source) ? unpackSource(source.index) : readHeaders(source, { ...options, signal }),
     ),
   ).catch((error) => {
     failed.abort(error);
@@ -124,7 +115,7 @@ export async function clip(
 }
 
 interface ReadFrom {
-  readonly sources: readonly (Source | SegmentListSource)[];
+  readonly sources: readonly (Source | FragmentSource)[];
   readonly type: string;
   readonly parsing: Parsing;
 }
@@ -136,7 +127,7 @@ function toFile(layout: Layout, { sources, type, parsing }: ReadFrom): VirtualFi
     layout,
     type,
     version: digestOf([LAYOUT_VERSION, layout.fingerprint, versions]),
-    lists: sources.map((source) => (isList(source) ? source.fragments : undefined)),
+    lists: sources.map((source) => (isList(source) ? source : undefined)),
     async openSource(index) {
       const source = sources[index];
       if (!source || isList(source)) throw new UnsupportedMp4('A list of segments has no bytes of its own');

@@ -5,10 +5,11 @@ import {
   type FragmentSamples,
   parseInitTracks,
   recycle,
+  runParts,
   UnsupportedMp4,
   weighSamples,
 } from '@reelay/seekable-media/isobmff';
-import { createVirtualFile, type FragmentSource, type TakenSamples } from '@reelay/seekable-media/reading';
+import { createVirtualFile, type FragmentSource, type ListReader } from '@reelay/seekable-media/reading';
 import { audioTable, segmentRequest } from '@reelay/seekable-media/segment-file';
 import { READ_SEGMENT } from '@reelay/seekable-media/tasks';
 import type { Segment } from '@reelay/seekable-media/timeline';
@@ -133,28 +134,30 @@ export function createSegmentFiles(options: SegmentFilesOptions): SegmentFiles {
         return store.get<CachedSegment>(key) ?? abortable(reads(key, load, lingering(signal)), signal);
       };
 
-      const take = async (index: number, signal: AbortSignal): Promise<TakenSamples> => {
-        let cached = await readSegment(index, signal);
-        while (cached.isFreed) cached = await readSegment(index, signal);
-        const taken = cached;
-        taken.readers += 1;
-        return {
-          samples: taken.packed,
-          release(isPassed) {
-            taken.readers -= 1;
-            if (isPassed) store.pass(keyOf(index), taken);
-          },
-        };
-      };
-      const fragments: FragmentSource = {
-        index: { table: packed, isAudioAlone },
-        // The larger size: the segment is in memory before the samples read from it.
-        bytesOf: (index) => Math.max(table.entries[index]?.bytes ?? 0, table.entries[index]?.segmentBytes ?? 0),
-        acquire: (bytes, signal) => memory.acquire(client, signal, bytes),
-        tryAcquire: (bytes) => memory.tryAcquire(client, bytes),
-        take,
-      };
+      const open = (signal: AbortSignal): ListReader => ({
+        memory: {
+          // The larger size: the segment is in memory before the samples read from it.
+          bytesOf: (index) => Math.max(table.entries[index]?.bytes ?? 0, table.entries[index]?.segmentBytes ?? 0),
+          acquire: (bytes) => memory.acquire(client, signal, bytes),
+          tryAcquire: (bytes) => memory.tryAcquire(client, bytes),
+        },
+        async take({ index }) {
+          let found = await readSegment(index, signal);
+          while (found.isFreed) found = await readSegment(index, signal);
+          const cached = found;
+          cached.readers += 1;
+          return {
+            runs: cached.packed.runs,
+            parts: (run, { first, end }) => runParts(cached.packed, run, first, end),
+            release(isPassed) {
+              cached.readers -= 1;
+              if (isPassed) store.pass(keyOf(index), cached);
+            },
+          };
+        },
+      });
       const name = nameOf([file.name], 'mp4', [LAYOUT_VERSION, layout.fingerprint]);
+      const fragments: FragmentSource = { index: { table: packed, isAudioAlone }, version: name, open };
       return {
         needsRemux: false,
         size: layout.size,
