@@ -1,19 +1,17 @@
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { get, globalAgent, type IncomingMessage, type RequestOptions } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { seconds } from './figures.ts';
 import type { Server } from './processes.ts';
+
+const SAMPLE_INTERVAL_MS = 250;
 
 /** Downloads a URL with curl. @returns bytes @throws Error when curl fails or the status is no success */
 export async function take(url: string, file = '/dev/null'): Promise<number> {
   const args = ['-s', '-S', '--fail', '-o', file, '-w', '%{size_download}'];
-  const curl = spawn('curl', [...args, url], { stdio: ['ignore', 'pipe', 'inherit'] });
-  let output = '';
-  curl.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output += text;
-  });
-  const [code] = await once(curl, 'close');
-  if (code !== 0) throw new Error(`curl ended with ${code} for ${url}`);
-  return Number(output);
+  return Number((await promisify(execFile)('curl', [...args, url])).stdout);
 }
 
 /**
@@ -30,6 +28,16 @@ export async function measureLoad(server: Server, url: string, clients = 1) {
   return { bytes, speed: bytes / 1e6 / elapsed, cpu: (server.cpuSeconds() - before) / (bytes / 1e9) };
 }
 
+/** The most memory that a server takes while `work` runs, in bytes. */
+export async function peakBytes(server: Server, work: () => Promise<unknown>): Promise<number> {
+  let peak = server.residentBytes();
+  const sampling = setInterval(() => {
+    peak = Math.max(peak, server.residentBytes());
+  }, SAMPLE_INTERVAL_MS);
+  await work().finally(() => clearInterval(sampling));
+  return peak;
+}
+
 /** Milliseconds until the first byte of the body. */
 export async function firstByteMs(url: string, headers: Record<string, string> = {}): Promise<number> {
   const start = performance.now();
@@ -42,45 +50,44 @@ export async function firstByteMs(url: string, headers: Record<string, string> =
   return elapsed;
 }
 
-/** Resolves a link. @throws unless the service answers 200 */
-export async function resolveLink({ baseUrl }: Server, link: string, init?: RequestInit): Promise<ResourceAnswer> {
-  const response = await fetch(`${baseUrl}/api/Fetch/GetResource?${new URLSearchParams({ url: link })}`, init);
-  if (!response.ok) throw new Error(`${response.status} for ${link}: ${await response.text()}`);
-  return (await response.json()) as ResourceAnswer;
+/** GET, by default by a connection of its own. `localAddress` of the options is the address of the client. */
+export async function request(url: string, options: RequestOptions = {}): Promise<IncomingMessage> {
+  const [response] = await once(get(url, { agent: false, ...options }), 'response');
+  return response;
 }
 
-export interface ResourceAnswer {
-  readonly mediaItems: readonly Readonly<Partial<Record<Side, Offer | null>>>[];
+/** The address of a resolve of a link. */
+export const resolveUrl = ({ baseUrl }: Pick<Server, 'baseUrl'>, link: string): string =>
+  `${baseUrl}/api/Fetch/GetResource?${new URLSearchParams({ url: link })}`;
+
+/** Resolves a link, by default by a connection that is kept. @throws unless the service answers 200 */
+export async function resolveLink(
+  server: Pick<Server, 'baseUrl'>,
+  link: string,
+  options: RequestOptions = { agent: globalAgent },
+): Promise<ResourceAnswer> {
+  const response = await request(resolveUrl(server, link), options);
+  const body = await text(response);
+  if (response.statusCode !== 200) throw new Error(`${response.statusCode} for ${link}: ${body}`);
+  return JSON.parse(body);
 }
-type Side = 'video' | 'audio';
+
+interface ResourceAnswer {
+  readonly mediaItems: readonly Readonly<Partial<Record<'video' | 'audio', Offer | null>>>[];
+}
 interface Offer {
   readonly bestQualityKey: string | null;
   readonly urlType?: 'Media' | 'Combined';
 }
 
-/** Resolves a link. @returns the address of the best stream of the first side that it has */
+/** Resolves a link. @returns the address of its best stream: of the video, or of the audio where there is none */
 export async function streamOf(
-  server: Server,
+  server: Pick<Server, 'baseUrl'>,
   link: string,
-  init?: RequestInit,
-  sides: readonly Side[] = ['video', 'audio'],
+  options?: RequestOptions,
 ): Promise<string> {
-  const { mediaItems } = await resolveLink(server, link, init);
-  return server.baseUrl + streamPath(mediaItems, sides, link);
-}
-
-/** The path of that stream. */
-export function streamPath([item]: ResourceAnswer['mediaItems'], sides: readonly Side[], link: string): string {
-  const offer = sides.map((side) => item?.[side]).find((found) => found?.bestQualityKey);
-  if (!offer) throw new Error(`${link} has no ${sides.join(' or ')}`);
-  return `/api/Stream/${offer.urlType}/${offer.bestQualityKey}`;
-}
-
-/** The address of the ZIP of a list. */
-export async function archiveOf({ baseUrl }: Server, list: string): Promise<string> {
-  const query = new URLSearchParams({ url: list, format: 'zip' });
-  const { status, headers } = await fetch(`${baseUrl}/api/Get?${query}`, { redirect: 'manual' });
-  const location = headers.get('location');
-  if (status !== 302 || !location) throw new Error(`${status} for ${list}`);
-  return baseUrl + location;
+  const { mediaItems } = await resolveLink(server, link, options);
+  const offer = [mediaItems[0]?.video, mediaItems[0]?.audio].find((found) => found?.bestQualityKey);
+  if (!offer) throw new Error(`${link} has neither video nor audio`);
+  return `${server.baseUrl}/api/Stream/${offer.urlType}/${offer.bestQualityKey}`;
 }

@@ -12,6 +12,11 @@ export interface Figure {
   readonly atMost?: number;
 }
 
+const isShort = process.argv.includes('--short');
+
+/** How often something is measured, or how much of it: less when the bench runs with `--short`. */
+export const unlessShort = (usual: number, short = 1): number => (isShort ? short : usual);
+
 export const median = (values: readonly number[]): number => {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;

@@ -1,22 +1,17 @@
-import { rmSync, statSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { certificate } from '../packages/guarded-fetch/test/certificate.ts';
 import { freePort } from '../test/support/free-port.ts';
-import { MEDIA_DIR } from './media.ts';
+import { MEDIA_DIR, makeMedia } from './media.ts';
 import { onExit, type Server, startNginx } from './processes.ts';
 
 export interface BenchOrigin extends Server {
   /** The same by TLS, and whose certificate it is to be trusted by: the path of a PEM file. */
   readonly secure: { readonly host: string; readonly baseUrl: string; readonly certificate: string };
-  /** Describes an item at `/site/{name}` to the test extractor: which files it has. */
-  publish(
-    name: string,
-    formats: readonly Format[],
-    durationSeconds: number,
-    chapters?: readonly object[],
-  ): Promise<void>;
+  /** Describes an item at `/site/{name}` to the test extractor: which files it has. Makes those that are missing. */
+  publish(name: string, formats: readonly Format[], durationSeconds: number): Promise<void>;
   /** Describes a list of published items at `/site/{name}`. */
   publishList(name: string, items: readonly string[]): Promise<void>;
 }
@@ -27,8 +22,6 @@ export interface Format {
   readonly holds: 'video' | 'audio' | 'both';
   /** Where it is: a path on the origin, or a URL. @default '/media/' */
   readonly folder?: string;
-  /** Each language has an address of its own. */
-  readonly language?: string;
 }
 
 /** A video and its audio as formats of their own. */
@@ -37,7 +30,7 @@ export const pairOf = (video: string, audio: string): readonly Format[] => [
   { file: audio, holds: 'audio' },
 ];
 
-/** The same nginx feeds every rival, so that the source is never what differs. `/slow/` gives each connection 4 MB/s. */
+/** The same nginx feeds every rival, so that the source is never what differs. It lists its folders, which rclone needs. */
 export async function startBenchOrigin(): Promise<BenchOrigin> {
   const root = await mkdtemp(join(tmpdir(), 'bench-origin-'));
   await mkdir(join(root, 'site-api'));
@@ -50,32 +43,25 @@ export async function startBenchOrigin(): Promise<BenchOrigin> {
   const host = `127.0.0.1:${tls.port}`;
   const nginx = await startNginx(
     `
-    root ${root};
-    location /site-api/ { default_type application/json; }
-    location /slow/ { alias ${MEDIA_DIR}/; limit_rate 4m; }`,
-    tls,
+    root ${root}; autoindex on;
+    location /site-api/ { default_type application/json; }`,
+    { tls },
   );
   return {
     ...nginx,
     secure: { host, baseUrl: `https://${host}`, certificate: tls.certificate },
-    async publish(name, formats, durationSeconds, chapters) {
-      const info = {
-        id: name,
-        title: name,
-        uploader: 'Bench',
-        duration: durationSeconds,
-        chapters,
-        formats: formats.map(({ file, holds, folder = '/media/', language }) => ({
-          format_id: language ?? holds,
-          url: new URL(`${folder}${file}?${language ?? ''}`, nginx.baseUrl).href,
-          ext: file.split('.').pop(),
-          protocol: 'http',
-          vcodec: holds === 'audio' ? 'none' : 'avc1.42c01f',
-          acodec: holds === 'video' ? 'none' : 'mp4a.40.2',
-          language,
-          filesize: statSync(join(MEDIA_DIR, file)).size,
-        })),
-      };
+    async publish(name, formats, durationSeconds) {
+      const described = formats.map(async ({ file, holds, folder = '/media/' }) => ({
+        format_id: holds,
+        url: new URL(folder + file, nginx.baseUrl).href,
+        ext: file.split('.').pop(),
+        protocol: 'http',
+        vcodec: holds === 'audio' ? 'none' : 'avc1.42c01f',
+        acodec: holds === 'video' ? 'none' : 'mp4a.40.2',
+        filesize: await makeMedia(file),
+      }));
+      const common = { id: name, title: name, uploader: 'Bench', duration: durationSeconds };
+      const info = { ...common, formats: await Promise.all(described) };
       await writeFile(join(root, 'site-api', name), JSON.stringify({ info }));
     },
     async publishList(name, items) {

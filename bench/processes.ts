@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, globSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, rmSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,17 +9,10 @@ import { freePort } from '../test/support/free-port.ts';
 export interface Server {
   readonly baseUrl: string;
   readonly host: string;
-  readonly pid: number;
   /** User and system seconds so far, children and children of children too. */
   cpuSeconds(): number;
   /** Bytes resident now, children too; pages that processes share, as forks of the worker do, count once (PSS). */
   residentBytes(): number;
-  /** Processes that run now, children too. */
-  processes(): number;
-  /** Process ids of its children, and theirs. */
-  descendants(): readonly number[];
-  /** What its own open descriptors are: `socket:[…]`, `pipe:[…]`, or the path of a file. */
-  descriptors(): readonly string[];
   close(): Promise<void>;
 }
 
@@ -27,15 +20,15 @@ const CLOCK_TICKS = 100; // sysconf(_SC_CLK_TCK) on Linux
 
 /**
  * Starts a program that listens on `port` and waits until it answers. It ends with this process, however that ends.
+ * @param command the program and its arguments
  * @param options `folder`: its own, removed when it has ended
  * @throws Error when it does not answer; nothing is left of it then
  */
 export async function startServer(
-  command: string,
-  args: readonly string[],
+  command: readonly string[],
   { port, env, folder }: { port: number; env?: NodeJS.ProcessEnv; folder?: string },
 ): Promise<Server> {
-  const [program = command, ...rest] = [...UNTIL_WE_END, command, ...args];
+  const [program = '', ...rest] = [...UNTIL_WE_END, ...command];
   const child = spawn(program, rest, { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, ...env } });
   const { pid = 0 } = child;
   const exited = new Promise<void>((resolve) => child.once('exit', resolve).once('error', () => resolve()));
@@ -60,12 +53,8 @@ export async function startServer(
   return {
     baseUrl,
     host: `127.0.0.1:${port}`,
-    pid,
-    cpuSeconds: () => familyCpuSeconds(pid),
+    cpuSeconds: () => sum(family(pid).map(({ ticks }) => ticks)) / CLOCK_TICKS,
     residentBytes: () => sum(family(pid).map((entry) => residentBytesOf(entry.pid))),
-    processes: () => family(pid).length,
-    descendants: () => family(pid).flatMap((entry) => (entry.pid === pid ? [] : [entry.pid])),
-    descriptors: () => globSync(`/proc/${pid}/fd/*`).flatMap(linkOf),
     close,
   };
 }
@@ -82,9 +71,12 @@ interface Tls {
 
 /**
  * nginx with one `server` block of our own; two workers, as many as this machine has cores.
- * @param tls serves the same by TLS too
+ * @param options `tls`: serves the same by TLS too; `launcher`: a program, with its arguments, that starts nginx
  */
-export async function startNginx(locations: string, tls?: Tls): Promise<Server> {
+export async function startNginx(
+  locations: string,
+  { tls, launcher = [] }: { readonly tls?: Tls; readonly launcher?: readonly string[] } = {},
+): Promise<Server> {
   const secure = tls
     ? `listen 127.0.0.1:${tls.port} ssl; ssl_certificate ${tls.certificate}; ssl_certificate_key ${tls.key};`
     : '';
@@ -103,7 +95,7 @@ http {
   server { listen 127.0.0.1:${port} reuseport backlog=4096; ${secure} ${locations} }
 }`,
   );
-  return startServer('nginx', ['-c', file, '-p', dir], { port, folder: dir });
+  return startServer([...launcher, 'nginx', '-c', file, '-p', dir], { port, folder: dir });
 }
 
 async function answers(baseUrl: string, child: ChildProcess): Promise<void> {
@@ -162,26 +154,16 @@ function family(root: number): Stat[] {
   return all.filter(({ pid }) => members.has(pid));
 }
 
-function linkOf(path: string): string[] {
-  try {
-    return [readlinkSync(path)];
-  } catch {
-    return []; // closed between the listing and the look
-  }
+/** User and system seconds of the children of this process that end during `work` (proc_pid_stat(5), cutime and cstime). */
+export async function endedChildrenCpuSeconds(work: () => Promise<unknown>): Promise<number> {
+  const ended = () => sum([16, 17].map(readStatFields('self'))) / CLOCK_TICKS;
+  const before = ended();
+  await work();
+  return ended() - before;
 }
 
-/** User and system seconds of a process, its children and theirs. */
-export const familyCpuSeconds = (pid: number): number => sum(family(pid).map(cpuOf));
-
-/** User and system seconds of this process's children that have ended (proc_pid_stat(5), cutime and cstime). */
-export function endedChildrenCpuSeconds(): number {
-  const field = readStatFields('self');
-  return (field(16) + field(17)) / CLOCK_TICKS;
-}
-
-const cpuOf = ({ ticks }: Stat): number => ticks / CLOCK_TICKS;
 /** `Pss` of /proc/PID/smaps_rollup (proc_pid_smaps_rollup(5)), in kB there. */
-export const residentBytesOf = (pid: number): number => {
+const residentBytesOf = (pid: number): number => {
   try {
     return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0) * 1024;
   } catch {

@@ -4,15 +4,10 @@ import { readSettings } from '../core/config/settings.ts';
 import { silentLog } from '../core/log/index.ts';
 import { startService } from '../local/service/service.ts';
 import { collectWhenIdle } from '../stream-service/index.ts';
-import { PLUGIN_DIR } from './bench.ts';
+import { PLUGIN_DIR } from './rivals.ts';
 
-const { NAMES_ADDRESS: address } = process.env;
-const service = await startService({
-  settings: readSettings(process.env),
-  log: silentLog,
-  pluginDirs: [PLUGIN_DIR],
-  ...(address && { lookup: async () => [{ address, family: 4 }] }),
-});
+const settings = readSettings(process.env);
+const service = await startService({ settings, log: silentLog, pluginDirs: [PLUGIN_DIR] });
 await service.ready;
 collectWhenIdle();
 process.on('SIGTERM', async () => {

@@ -1,49 +1,31 @@
 import type { Bench, Case } from '../bench.ts';
 import { measureLoad } from '../clients.ts';
-import { type Figure, inTurn, median } from '../figures.ts';
+import { type Figure, median, unlessShort } from '../figures.ts';
+import { makeMedia } from '../media.ts';
 import type { Server } from '../processes.ts';
+import type { RivalName } from '../rivals.ts';
 
-const RUNS = 7;
-/** Clients at once, and how often each run asks, so that a run is long enough to time. */
-const LOADS: readonly Load[] = [
-  { clients: 1, file: 'video.mp4' },
-  { clients: 10, file: 'video.mp4' },
-  { clients: 50, file: 'clip.mp4' },
-  { clients: 1, file: 'video.mp4', isSecure: true },
-  { clients: 10, file: 'video.mp4', isSecure: true },
-];
-/** The goal is against the better tuned one. Neither rival continues a download that its source interrupts. */
-const RIVALS = {
-  tunedNginx: 'nginx, 256 KiB buffers',
-  haproxy: 'HAProxy, splicing',
-  nginx: 'nginx, unbuffered',
-  barePipe: 'a bare undici pipe',
-  mediaflow: 'mediaflow-proxy',
-} as const;
-const PROXIES: ReadonlySet<string> = new Set<RivalName>(['tunedNginx', 'haproxy', 'nginx']);
-const TUNED: ReadonlySet<string> = new Set<RivalName>(['tunedNginx', 'haproxy']);
+const RUNS = unlessShort(7);
+/** Clients at once, and the file that each of them takes. */
+const LOADS = [
+  [1, 'video.mp4'],
+  [10, 'video.mp4'],
+  [50, 'clip.mp4'],
+] as const;
 const MIN_RATIO = 0.9;
 const MAX_CPU_RATIO = 1.3;
-
-type RivalName = keyof typeof RIVALS;
-
-interface Load {
-  readonly clients: number;
-  readonly file: string;
-  /** By TLS from the origin, as nearly all sources are. */
-  readonly isSecure?: true;
-}
+/** The goal is against the better one of these. */
+const TUNED: readonly RivalName[] = ['nginx', 'haproxy'];
 
 /** Whole files through the service and its rivals, in turn, from the same origin. */
 export const passThrough: Case = async function* (bench) {
-  const { origin, sizes } = bench;
-  for (const load of LOADS) {
-    const { file, isSecure } = load;
-    const name = `pass-${isSecure ? 'secure-' : ''}${file}`;
-    const folder = isSecure && `${origin.secure.baseUrl}/media/`;
-    await origin.publish(name, [{ file, holds: 'video', folder }], 20);
-    yield* compare(bench, await bench.stream(name), { ...load, bytes: sizes[file] });
-  }
+  for (const [clients, file] of LOADS)
+    yield* compare(bench, file, clients, [...TUNED, 'rclone', 'mediaflow'], 'pass-through');
+};
+
+/** The same by TLS from the origin, as nearly all sources are; the other rivals do not trust its certificate. */
+export const https: Case = async function* (bench) {
+  for (const [clients, file] of LOADS.slice(0, 2)) yield* compare(bench, file, clients, TUNED, 'pass-through of https');
 };
 
 /** Throughput in MB/s and CPU in s/GB, one value per run. */
@@ -54,53 +36,43 @@ interface Runs {
 
 async function* compare(
   bench: Bench,
-  url: string,
-  { file, clients, bytes, isSecure }: Load & { readonly bytes: number | undefined },
+  file: string,
+  clients: number,
+  names: readonly RivalName[],
+  kind: 'pass-through' | 'pass-through of https',
 ): AsyncIterable<Figure> {
+  const { origin, service } = bench;
+  const isSecure = kind !== 'pass-through';
+  const item = `${isSecure ? 'https' : 'http'}-${file}`;
+  const folder = isSecure ? `${origin.secure.baseUrl}/media/` : '/media/';
+  await origin.publish(item, [{ file, holds: 'video', folder }], 20);
+  const url = await bench.stream(item);
+  const size = await makeMedia(file);
+
   const measure = async (server: Server, from: string, { throughput, cpu }: Runs) => {
     const measured = await measureLoad(server, from, clients);
-    if (measured.bytes / clients !== bytes)
+    if (measured.bytes !== size * clients)
       throw new Error(`${measured.bytes} bytes of ${clients} clients from ${from}`);
     cpu.push(measured.cpu);
     throughput.push(measured.speed);
   };
-  // The others have no https upstream that they trust.
-  const names = (Object.keys(RIVALS) as RivalName[]).filter((name) => !isSecure || PROXIES.has(name));
+  const started = await Promise.all(names.map((name) => bench.rival(name)));
+  const rivals = started.flatMap((rival, index) =>
+    rival ? [{ ...rival, isTuned: TUNED.includes(names[index] as RivalName), throughput: [], cpu: [] }] : [],
+  );
   const ours: Runs = { throughput: [], cpu: [] };
-  const rivals = new Map(names.map((name) => [name, { throughput: [], cpu: [] } as Runs]));
   for (let run = 0; run < RUNS; run += 1) {
-    await measure(bench.service, url, ours);
-    for (const [name, runs] of rivals) {
-      const path = `/media/${file}`;
-      const proxied = `/proxy/stream?${new URLSearchParams({ d: `${bench.origin.baseUrl}${path}` })}`;
-      const rivalPath = name === 'mediaflow' ? proxied : `${isSecure ? '/secure' : ''}${path}`;
-      await measure(bench[name], `${bench[name].baseUrl}${rivalPath}`, runs);
-    }
+    await measure(service, url, ours);
+    for (const rival of rivals) await measure(rival, rival.urlOf(`${isSecure ? '/secure' : ''}/media/${file}`), rival);
   }
 
-  const speedOf = (runs: Runs) => median(runs.throughput);
-  const [best] = [...rivals].filter(([name]) => TUNED.has(name)).sort(([, a], [, b]) => speedOf(b) - speedOf(a));
-  const what = `pass-through${isSecure ? ' of https' : ''}, ${clients} client${clients > 1 ? 's' : ''}`;
-  for (const [name, runs] of rivals) {
-    const isGoal = name === best?.[0];
-    const rivalName = RIVALS[name];
-    const [speeds, cpu] = [
-      { ours: speedOf(ours), rival: speedOf(runs) },
-      { ours: median(ours.cpu), rival: median(runs.cpu) },
-    ];
-    yield { what, ...speeds, rivalName, unit: 'MB/s', ...(isGoal && { atLeast: MIN_RATIO }) };
-    yield { what: `${what}, CPU`, ...cpu, rivalName, unit: 's/GB', ...(isGoal && { atMost: MAX_CPU_RATIO }) };
+  const [best] = rivals.filter(({ isTuned }) => isTuned).sort((a, b) => median(b.throughput) - median(a.throughput));
+  const what = `${kind}, ${clients} client${clients > 1 ? 's' : ''}`;
+  for (const rival of rivals) {
+    const isGoal = rival === best;
+    const speeds = { ours: median(ours.throughput), rival: median(rival.throughput), unit: 'MB/s' };
+    const cpu = { ours: median(ours.cpu), rival: median(rival.cpu), unit: 's/GB' };
+    yield { what, ...speeds, rivalName: rival.title, ...(isGoal && { atLeast: MIN_RATIO }) };
+    yield { what: `${what}, CPU`, ...cpu, rivalName: rival.title, ...(isGoal && { atMost: MAX_CPU_RATIO }) };
   }
 }
-
-/** A source that gives each connection 4 MB/s. */
-export const throttled: Case = async function* ({ origin, service, nginx, stream }) {
-  await origin.publish('throttled', [{ file: 'hour.m4a', holds: 'audio', folder: '/slow/' }], 3600);
-  const url = await stream('throttled');
-  const figures = await inTurn(
-    3,
-    async () => (await measureLoad(service, url)).speed,
-    async () => (await measureLoad(nginx, `${nginx.baseUrl}/slow/hour.m4a`)).speed,
-  );
-  yield { what: 'a source throttled to 4 MB/s a connection', ...figures, rivalName: 'nginx', unit: 'MB/s', atLeast: 3 };
-};

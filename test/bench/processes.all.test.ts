@@ -29,7 +29,7 @@ const isRunning = async (pid: number) => {
 async function startStarter(then: string): Promise<{ starter: ChildProcess; server: number }> {
   const port = await freePort();
   const script = `const { startServer } = await import(${JSON.stringify(PROCESSES)});
-    await startServer(process.execPath, ['-e', ${JSON.stringify(SERVE)}, '${port}'], { port: ${port}, folder: ${JSON.stringify(folder)} });
+    await startServer([process.execPath, '-e', ${JSON.stringify(SERVE)}, '${port}'], { port: ${port}, folder: ${JSON.stringify(folder)} });
     console.log('started');
     ${then}`;
   const starter = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -69,6 +69,6 @@ it.each([
   ['ends at once', process.execPath, ['-e', 'process.exit(3)']],
   ['is not there', '/no/such/program', []],
 ])('cleans up after a server that %s', async (_, command, args) => {
-  await expect(startServer(command, args, { port: await freePort(), folder })).rejects.toThrow();
+  await expect(startServer([command, ...args], { port: await freePort(), folder })).rejects.toThrow();
   await expect(readdir(folder)).rejects.toThrow('ENOENT');
 });
