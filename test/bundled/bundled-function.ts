@@ -5,7 +5,6 @@ import { createInterface } from 'node:readline';
 
 /** A deployed function. */
 export interface BundledFunction {
-  readonly pid: number;
   /** Returns the response, serialized as by Lambda. @throws FunctionFailed when the function threw */
   invoke(event: unknown): Promise<unknown>;
   /** The log so far; complete once closed. */
@@ -38,17 +37,10 @@ const TIMEOUT_MS = 29_000;
 /**
  * Starts a bundle with exactly these environment variables.
  * @param path of `index.mjs`
- * @param launcher a program with arguments that starts Node: `taskset -c 0`
  * @throws Error with its output when it cannot be loaded
  */
-export async function startFunction(
-  path: string,
-  name: string,
-  env: NodeJS.ProcessEnv,
-  [launcher, ...launcherArgs]: readonly string[] = [],
-): Promise<BundledFunction> {
+export async function startFunction(path: string, name: string, env: NodeJS.ProcessEnv): Promise<BundledFunction> {
   const child = fork(HOST, [path], {
-    ...(launcher && { execPath: launcher, execArgv: [...launcherArgs, process.execPath] }),
     env: { ...env, AWS_LAMBDA_FUNCTION_NAME: name, POWERTOOLS_SERVICE_NAME: name },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
@@ -82,7 +74,6 @@ export async function startFunction(
     throw error;
   }
   return {
-    pid: child.pid ?? 0,
     invoke(event) {
       count += 1;
       const answer = Promise.withResolvers<unknown>();

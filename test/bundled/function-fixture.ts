@@ -18,8 +18,8 @@ export interface FunctionFixture {
   readonly environment: Readonly<Record<string, string>>;
   /** Running functions by name, which the Invoke API finds. */
   readonly functions: Map<string, BundledFunction>;
-  /** Starts a function that ends with the fixture. @param env replaces `environment` @param launcher starts Node */
-  start(name: string, env?: Readonly<Record<string, string>>, launcher?: readonly string[]): Promise<BundledFunction>;
+  /** Starts a function that ends with the fixture. @param env replaces `environment` */
+  start(name: string, env?: Readonly<Record<string, string>>): Promise<BundledFunction>;
   close(): Promise<void>;
 }
 
@@ -61,8 +61,8 @@ export async function startFunctionFixture(only: readonly string[]): Promise<Fun
     dist,
     environment,
     functions,
-    async start(name, env = environment, launcher = []) {
-      const started = await startFunction(join(dist, 'functions', name, 'index.mjs'), name, env, launcher);
+    async start(name, env = environment) {
+      const started = await startFunction(join(dist, 'functions', name, 'index.mjs'), name, env);
       ending.defer(started.close);
       return started;
     },

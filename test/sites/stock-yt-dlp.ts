@@ -41,7 +41,7 @@ const TIMEOUT_MS = 280_000;
 const NAMES = '%(id)s/%(format_id)s.%(ext)s';
 
 /** yt-dlp as it comes, without the plugin of the service: its command without a link, and its environment. */
-export async function stockCommand({ dir, caFile, proxy, ytDlp }: StockConnection) {
+async function stockCommand({ dir, caFile, proxy, ytDlp }: StockConnection) {
   const { command } = ytDlp ?? (await installedTools()).ytDlp;
   const flags = [
     ...['--ignore-config', '--no-plugin-dirs', '--no-cache-dir', '--color', 'never', '--no-playlist'],
