@@ -3,9 +3,12 @@
  * A change that takes code away lowers it. One that needs more room sets it to 2 % above what it leaves, and says why.
  */
 export const CEILINGS = {
-  /** Code of the source files that a request crosses, by operation (`npm run dev -- trace-files`). */
-  codeOfRequest: { GetResource: 262_000, Media: 177_400, Combined: 271_100 },
-  code: { product: 2_198_000, tests: 3_015_000 },
+  /**
+   * Code of the source files that a request crosses, by operation (`npm run dev -- trace-files`): of whole files, so that a file which tells
+   * one story counts with what this request does not need of it.
+   */
+  codeOfRequest: { GetResource: 261_100, Media: 205_400, Combined: 312_200 },
+  code: { product: 2_109_000, tests: 3_053_000 },
   /**
    * Only ever fewer: interfaces of parameters, and files outside of a parameter's own folders that name it. One of them says what each
    * output can hold (`outputs/output-formats.ts`).
@@ -13,5 +16,5 @@ export const CEILINGS = {
   parameterInterfaces: 20,
   filesNaming: { skip: 18, chapters: 30, subtitles: 27, audio: 13 },
   /** Words of all Markdown files but the changelog. */
-  words: 48_900,
+  words: 46_600,
 };
