@@ -78,7 +78,9 @@ function holdSubsegment(content: SubsegmentContent, permit: Permit): HeldSubsegm
     permit.release();
     content.release(isPassed);
   };
-  const timer = setTimeout(release, MAX_HOLD_MS).unref();
+  const timer = setTimeout(release, MAX_HOLD_MS);
+  // Browsers have numbers instead.
+  timer.unref?.();
   return { isHeld: () => isHeld, parts: content.parts, release };
 }
 
