@@ -24,7 +24,7 @@ const MAX_DURATION_DIFFERENCE_SECONDS = 30;
 
 /**
  * The layout of sources of which at least one is fragmented or a list of segments: one `sidx`, and subsegments of which each has a fragment of the video and the
- * audio of its time (docs/decisions/muxed-subsegments.md).
+ * audio of its time (docs/decisions/computed-files.md, subsegments).
  * @throws UnsupportedMp4, and Error when a file is truncated
  */
 export const layOutSubsegments = (sources: readonly LayoutSource[], extras: LayoutExtras): Layout =>
