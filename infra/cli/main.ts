@@ -180,7 +180,7 @@ async function destroy(): Promise<void> {
   }
   flags.push(...Object.entries(EVERY_STACK).flatMap(([name, value]) => ['--context', `${name}=${value}`]));
   cdk('destroy', '--all');
-  process.stdout.write(`What stays: ${staying.join(', ')} (docs/first-deployment.md)\n`);
+  process.stdout.write(`What stays: ${staying.join(', ')} (docs/operating-aws.md)\n`);
 }
 
 /** Opens an edge that the cost guard has closed, and counts spending from now on; with `--status` it only says what has been spent. */
