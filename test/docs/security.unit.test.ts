@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
-const [, defended = ''] = readFileSync(join(ROOT, 'SECURITY.md'), 'utf8').split('## What is defended\n');
-const [, ...sections] = defended.split(/^## /m, 1).flatMap((part) => part.split(/^### /m));
+const text = readFileSync(join(ROOT, 'SECURITY.md'), 'utf8');
+const [defended = ''] = text.split('## What is defended\n')[1]?.split(/^## /m) ?? [];
+const [, ...sections] = defended.split(/^### /m);
 
 describe('SECURITY.md', () => {
   it('has a section for each boundary', () => expect(sections.length).toBeGreaterThan(8));
