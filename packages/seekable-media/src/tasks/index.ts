@@ -90,7 +90,8 @@ export const runTask = <Input, Output>(
   { parse = parseHere, ...options }: Parsing,
 ): Promise<Output> => parse(task, input, options);
 
-const thrown = { errors: [UnsupportedMp4, TextTooLarge], limitError: UnsupportedMp4 };
+const errors = [UnsupportedMp4, TextTooLarge];
+const limitError = UnsupportedMp4;
 
 /** What a stream needs of an HLS playlist. */
 export const READ_HLS_PLAYLIST: PureTask<{ readonly bytes: Buffer; readonly maxSegments: number }, PackedPlaylist> = {
@@ -107,7 +108,8 @@ export const INSPECT_SEGMENT: PureTask<
 > = {
   name: 'inspect segment',
   run: ({ format, head }) => segmentFormat(format).inspect(head),
-  ...thrown,
+  errors,
+  limitError,
 };
 
 /** The table of a Matroska file, packed, and where its first place begins. */
@@ -118,7 +120,8 @@ export const READ_WEBM: PureTask<WebmParts, NeededCues | { readonly table: Buffe
     if (!('tracks' in file)) return file;
     return { table: packTable(createWebmTable(file)), mediaStart: file.spans[0]?.start ?? 0 };
   },
-  ...thrown,
+  errors,
+  limitError,
 };
 
 /** The samples of a segment, in its memory. */
@@ -126,7 +129,8 @@ export const READ_SEGMENT: PureTask<SegmentRequest, FragmentSamples> = {
   name: 'read segment',
   run: readSegmentSamples,
   attempt: readShortSegment,
-  ...thrown,
+  errors,
+  limitError,
 };
 
 /** What a place has of each of its sources. */
@@ -134,7 +138,8 @@ export const ARRANGE_SUBSEGMENT: PureTask<SubsegmentRequest, ArrangedSubsegment>
   name: 'arrange place',
   run: arrangeSubsegment,
   weigh: weighSubsegment,
-  ...thrown,
+  errors,
+  limitError,
 };
 
 const weigh = (sources: readonly PackedSource[]): number =>
@@ -151,7 +156,8 @@ export const LAY_OUT_PAIR: PureTask<PairInput, LayoutData> = {
   name: 'lay out pair',
   run: ({ sources, extras }) => packLayout(createLayout(sources.map(unpackSource), extras)),
   weigh: ({ sources }) => weigh(sources),
-  ...thrown,
+  errors,
+  limitError,
 };
 
 interface ClipInput {
@@ -169,7 +175,8 @@ export const LAY_OUT_CLIP: PureTask<ClipInput, { readonly data: LayoutData } & S
     return { data: packLayout(layout), startSeconds, endSeconds };
   },
   weigh: ({ sources }) => weighClip(sources),
-  ...thrown,
+  errors,
+  limitError,
 };
 
 /** A short `moof` may declare a million samples. */
@@ -193,7 +200,8 @@ export const LAY_OUT_HLS: PureTask<HlsInput, { readonly data: LayoutData; readon
     return { data: packLayout(layout), stream: layout.stream };
   },
   weigh: ({ source }) => weighSource(source),
-  ...thrown,
+  errors,
+  limitError,
 };
 
 interface FragmentInput {
@@ -207,7 +215,8 @@ interface FragmentInput {
 export const MEASURE_FRAGMENT: PureTask<FragmentInput, FragmentSpan> = {
   name: 'measure fragment',
   run: ({ fragment, trackId, defaults }) => measureFragment(fragment, trackId, defaults),
-  ...thrown,
+  errors,
+  limitError,
 };
 
 /** The samples of a fragment of a file. */
@@ -215,5 +224,6 @@ export const READ_FRAGMENT: PureTask<FragmentRequest, readonly PackedRun[]> = {
   name: 'read fragment',
   run: readFragmentRuns,
   weigh: weighFragment,
-  ...thrown,
+  errors,
+  limitError,
 };
