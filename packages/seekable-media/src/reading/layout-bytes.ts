@@ -114,28 +114,44 @@ interface LayoutPart extends SourceSpan {
   readonly readers: Readers;
 }
 
-/** A chunk of a source may have the bytes of thousands of extents: other work gets its turn after so long. */
-const MAX_TURN_MS = 20;
+/** Other work gets its turn after so many bytes or milliseconds: a chunk of a source may have the bytes of thousands of extents. */
+const TURN = { bytes: 256 * 1024, ms: 20 };
 
-async function* partsOf(layout: Layout, { first, last, readers }: LayoutPart): AsyncGenerator<ContentPart> {
-  let turnEnd = performance.now() + MAX_TURN_MS;
-  for (let at = first; at <= last; ) {
+/** Browsers have no `setImmediate`. */
+const nextTurn = (): Promise<void> =>
+  new Promise((resolve) => {
+    if (typeof setImmediate === 'function') setImmediate(resolve);
+    else setTimeout(resolve, 0);
+  });
+
+async function* partsOf(layout: Layout, range: LayoutPart): AsyncGenerator<ContentPart> {
+  let [bytes, endsAt] = [0, performance.now() + TURN.ms];
+  for (let at = range.first; at <= range.last; ) {
     const extent = layout.extentAt(at);
-    const end = Math.min(extent.start + extent.bytes, last + 1);
-    const skipped = at - extent.start;
-    const start = extent.sourceOffset + skipped;
-    if (extent.kind === 'own') yield layout.own.subarray(start, start + end - at);
-    else {
-      const reader = await readers[extent.source];
-      if (!reader) throw new Error(`Source ${extent.source} is not open`);
-      if (extent.kind === 'samples') yield* passOn(reader, start, end - at);
-      else yield { own: await readPage(reader, layout, { extent, first: at, end }) };
+    const end = Math.min(extent.start + extent.bytes, range.last + 1);
+    for await (const part of extentParts(layout, extent, { first: at, end, readers: range.readers })) {
+      yield part;
+      bytes += 'own' in part ? part.own.length : part.length;
+      if (bytes < TURN.bytes && performance.now() < endsAt) continue;
+      await nextTurn();
+      [bytes, endsAt] = [0, performance.now() + TURN.ms];
     }
     at = end;
-    if (performance.now() < turnEnd) continue;
-    await new Promise((resolve) => setTimeout(resolve, 0));
-    turnEnd = performance.now() + MAX_TURN_MS;
   }
+}
+
+/** The bytes of an extent from one offset in the output to another, which is excluded. */
+async function* extentParts(
+  layout: Layout,
+  extent: Extent,
+  { first, end, readers }: { readonly first: number; readonly end: number; readonly readers: Readers },
+): AsyncGenerator<ContentPart> {
+  const start = extent.sourceOffset + first - extent.start;
+  if (extent.kind === 'own') return yield layout.own.subarray(start, start + end - first);
+  const reader = await readers[extent.source];
+  if (!reader) throw new Error(`Source ${extent.source} is not open`);
+  if (extent.kind === 'samples') yield* passOn(reader, start, end - first);
+  else yield { own: await readPage(reader, layout, { extent, first, end }) };
 }
 
 /** Splits a range of the output where its media begins: within each part, every source is read in its own order. */
