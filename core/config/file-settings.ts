@@ -92,7 +92,7 @@ export const ytDlpPlugins = defineParser(PLUGINS, (name, path): string => {
 });
 
 /** A key of a private instance, of which only the hash is kept. */
-interface AccessKey {
+export interface AccessKey {
   /** The first characters of the hash: names the key in links and identifies its clients. */
   readonly id: string;
   /** SHA-256 of the key, 64 hexadecimal digits. */
