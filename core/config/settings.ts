@@ -110,7 +110,7 @@ export async function fetchSecret(SecretId: string): Promise<string | undefined>
   }
 }
 
-/** Replaces a whole file: whoever reads it meanwhile has the former one. @returns its path */
+/** Replaces a file atomically: concurrent readers get the former or the new one, whole. @returns its path */
 async function writeCookiesFile(file: string, cookies: string): Promise<string> {
   const next = `${file}.next`;
   await writeFile(next, cookies, { mode: 0o600 });

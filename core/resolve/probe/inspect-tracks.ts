@@ -211,7 +211,7 @@ async function isRefusedLater(track: Track, request: Request): Promise<boolean> 
 
 interface LaterBytes {
   readonly url: string;
-  /** Of the first one. */
+  /** Where the bytes behind the first minute begin. */
   readonly offset: number;
 }
 

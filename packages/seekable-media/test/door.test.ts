@@ -56,6 +56,20 @@ describe('join', () => {
     expect(await of('2')).not.toBe(await of('1'));
   });
 
+  it('gives twins, whose bytes alone differ, entity tags of their own', async () => {
+    const unnamed = await blobSource('video.mp4');
+    expect((await join([unnamed])).etag).not.toBe((await join([unnamed])).etag);
+    const fetch = async (_: unknown, { headers }: RequestInit = {}) => {
+      const response = await globalThis.fetch(`${media.url}/video.mp4`, { headers });
+      const { status, body } = response;
+      const range = response.headers.get('content-range') ?? '';
+      return new Response(body, { status, headers: { 'content-range': range, 'last-modified': 'Thu, 01 Jan 1970' } });
+    };
+    const of = async (url: string) => (await join([await urlSource(url, { fetch })])).etag;
+    expect(await of('http://a.test/1')).toBe(await of('http://a.test/1'));
+    expect(await of('http://a.test/1')).not.toBe(await of('http://a.test/2'));
+  });
+
   it('reads sources that are objects with state', async () => {
     class Remembered {
       readonly #source: Source;
@@ -180,7 +194,7 @@ describe('urlSource', () => {
       return answer('a', { 'content-range': 'bytes 0-0/10', etag: 'W/"1"' });
     };
     const source = await urlSource('http://a.test/', { fetch });
-    expect(source).toMatchObject({ size: 10, version: 'W/"1"' });
+    expect(source).toMatchObject({ size: 10, version: 'http://a.test/ W/"1"' });
     await expect(buffer(source.read(4, 6))).rejects.toThrow(message);
   });
 });

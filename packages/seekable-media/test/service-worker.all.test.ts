@@ -78,7 +78,9 @@ describe.each(['video.mp4', 'fragments.mp4'])('the service worker of the example
 
   it('answers a range with the bytes and headers of a server', async () => {
     const page = await openPage(served);
-    const file = await join([await urlSource(`${media.url}/video.mp4`), await urlSource(`${media.url}/audio.m4a`)]);
+    const fetchOf = (path: string | URL | Request, init?: RequestInit) => fetch(new URL(String(path), media.url), init);
+    const sources = ['/video.mp4', '/audio.m4a'].map((path) => urlSource(path, { fetch: fetchOf }));
+    const file = await join(await Promise.all(sources));
     const [start, end] = [file.size - 70_000, file.size - 1000];
     const received = await page.evaluate(
       async (range) => {

@@ -22,7 +22,7 @@ import type { FragmentSource } from './subsegments.ts';
 export interface Source {
   /** Bytes, exact. */
   readonly size: number;
-  /** Names the version of its bytes, for entity tags. @default all files of this size are the same */
+  /** Names its bytes, among those of all sources, for entity tags. @default unknown: what is made of it has another one each time */
   readonly version?: string;
   /** Reads from `start` to `end`, which is excluded. The stream has exactly these bytes, or fails. */
   read(start: number, end: number): ReadableStream<Uint8Array>;
@@ -114,6 +114,9 @@ export async function clip(
   return toFile(layout, { sources: [bytes], type: typeOf(listKinds(header)), parsing: options });
 }
 
+/** By Web standards, also where a page is not a secure context. */
+const randomName = (): string => Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex');
+
 interface ReadFrom {
   readonly sources: readonly (Source | FragmentSource)[];
   readonly type: string;
@@ -121,7 +124,9 @@ interface ReadFrom {
 }
 
 function toFile(layout: Layout, { sources, type, parsing }: ReadFrom): VirtualFile {
-  const versions = sources.map((source) => (isList(source) ? source.version : [source.size, source.version]));
+  const versions = sources.map((source) =>
+    isList(source) ? source.version : [source.size, source.version ?? randomName()],
+  );
   return createVirtualFile({
     ...parsing,
     layout,
@@ -194,7 +199,9 @@ export async function urlSource(url: string | URL, { fetch = globalThis.fetch } 
     const { status, headers, body } = await fetch(url, { headers: { range: `bytes=${start}-${end - 1}` }, signal });
     const sent = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers.get('content-range') ?? '') ?? [];
     const [first, last, size = 0] = sent.slice(1).map(Number);
-    const version = headers.get('etag') ?? headers.get('last-modified') ?? undefined;
+    const validator = headers.get('etag') ?? headers.get('last-modified');
+    // Validators are of their URL alone (RFC 9110 §8.8.1): files that were written together have the same date.
+    const version = validator ? `${url} ${validator}` : undefined;
     // Some servers send all of the file for `bytes=0-0`.
     if (status === 206 && body && first === start && Number(last) >= end - 1) return { size, version, body };
     await body?.cancel();
