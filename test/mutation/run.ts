@@ -199,5 +199,10 @@ function writeJson(name: string, value: unknown): void {
   writeFileSync(join(DATA, `${name}.json`), JSON.stringify(value));
 }
 
-const recordIn = (folder: string) => join(folder, '.mutation-record');
-const keyOf = ({ file, text, from, to }: Mutant) => `${file}\t${text.trim()}\t${from} → ${to}`;
+function recordIn(folder: string): string {
+  return join(folder, '.mutation-record');
+}
+
+function keyOf({ file, text, from, to }: Mutant): string {
+  return `${file}\t${text.trim()}\t${from} → ${to}`;
+}
