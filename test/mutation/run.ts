@@ -67,7 +67,10 @@ async function judgeSample(count: number, seed: number, copies: number): Promise
   await judge('unit tests', async (folder, { file }, number) => {
     const test = former[keyOf(mutants[number] as Mutant)];
     const again = test && existsSync(join(folder, test)) ? await failingFile(folder, ['run', test]) : null;
-    return again ?? failingFile(folder, ['related', file, '--run', '--project', 'unit']);
+    return (
+      again ??
+      failingFile(folder, ['related', file, '--run', '--project', 'unit', '--exclude', 'test/{docs,structure}/**'])
+    );
   });
   const reached = await kept(`reached-${commit}`, () => recordReached(mutants, folders));
   await judge('service tests', async (folder, _, number) => {
