@@ -156,9 +156,12 @@ async function failingFile(folder: string, args: readonly string[]): Promise<Kil
   if (isLate) return 'time ran out';
   if (code === 0) return null;
   const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
-    testResults: { name: string; status: string }[];
+    testResults: { name: string; assertionResults: { status: string }[] }[];
   };
-  const failing = testResults.find(({ status }) => status === 'failed');
+  // Files that did not begin because of `--bail` have failed, too.
+  const failing = testResults.find(({ assertionResults }) =>
+    assertionResults.some(({ status }) => status === 'failed'),
+  );
   return failing === undefined ? 'the run failed' : relative(folder, failing.name);
 }
 
