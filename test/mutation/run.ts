@@ -43,12 +43,12 @@ async function runStryker(): Promise<void> {
 
 /** Prints each mutant with what killed it, and the rate. Results stay in `.data/mutation`: a run that was stopped goes on. */
 async function judgeSample(count: number, seed: number, copies: number): Promise<void> {
-  process.chdir(ROOT);
+  mkdirSync(DATA, { recursive: true });
+  const commit = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }).trim();
+  const folders = Array.from({ length: copies }, (_, index) => copyOfCommit(join(DATA, `tree-${index}`), commit));
+  process.chdir(folders[0] as string);
   const files = CODE.flatMap((pattern) => globSync(pattern)).filter((file) => !file.endsWith('index.ts'));
   const mutants = sampleOf(mutantsOf(files.sort()), count, seed);
-  mkdirSync(DATA, { recursive: true });
-  const commit = execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).trim();
-  const folders = Array.from({ length: copies }, (_, index) => copyOfCommit(join(DATA, `tree-${index}`), commit));
   const known = readJson<Record<string, Killer>>(`killed-${commit}`) ?? {};
   // What killed a mutant before most likely kills it again.
   const former = readJson<Record<string, Killer>>('killed') ?? {};
@@ -168,7 +168,7 @@ async function failingFile(folder: string, args: readonly string[]): Promise<Kil
 /** A work tree of a commit with the modules of this one, none of whose files is changed. */
 function copyOfCommit(folder: string, commit: string): string {
   if (!existsSync(folder)) {
-    execFileSync('git', ['worktree', 'add', '--force', '--detach', folder, commit]);
+    execFileSync('git', ['worktree', 'add', '--force', '--detach', folder, commit], { cwd: ROOT });
     execFileSync('cp', ['-al', join(ROOT, 'node_modules'), folder]);
     symlinkSync(join(ROOT, '.data'), join(folder, '.data'));
   }
