@@ -1,5 +1,4 @@
-import { type AudioFileName, audioFiles } from '@reelay/seekable-media/mp4-clip';
-import { vorbisComments } from '@reelay/seekable-media/ogg';
+import { opusTags, vorbisComments } from '@reelay/seekable-media/ogg';
 import { mp4Tags } from '@reelay/seekable-media/tags/mp4-tags';
 import { TextTooLarge, timedText } from '@reelay/seekable-media/text/text-track';
 import { digestOf } from '@reelay/seekable-media/values';
@@ -15,7 +14,7 @@ import type { EmbeddedSubtitles, SelectedSubtitle } from './text.ts';
 export interface PlannedExtras {
   readonly hasTags?: boolean;
   /** Has title and artist without tags, too. @default MP4 */
-  readonly container?: AudioFileName;
+  readonly container?: 'opus';
   /** The list that it is sent as a part of, for the tags. */
   readonly listPlace?: AlbumPosition;
   /** The part that has the tags, for its chapters. Absent: the whole. */
@@ -68,7 +67,7 @@ function makeTags(
     return { tags: mp4Tags(recording, cover), chapters: recording.chapters && recordingText(resource).chapters };
   const { title, artist } = recording;
   const comments = vorbisComments(hasTags ? recording : { title, artist }, cover);
-  return { tags: audioFiles[container].writeTags(comments, hasTags), comments };
+  return { tags: opusTags(comments, hasTags), comments };
 }
 
 /** @throws UnsupportedRendition where an error says that subtitles are too large */

@@ -348,8 +348,6 @@ function copyAudio(found: KeyedRendition, { format, clip, outputFormat, extras, 
   if (alone) return copy({ ...found, tracks: [alone] }, { extras }, type);
   if (isWholeList) return remuxAudio(source, { extras });
   const instead = remuxAudio(found, { extras });
-  if (!track.file && audioAs.scanned?.test(track.container))
-    return planFile(found, extras, { of: 'scan', audioAs, instead });
   if (!isMp4File(track)) return instead;
   return planFile(found, extras, { of: 'part', audioAs, times: clip, instead: clip ? undefined : instead });
 }

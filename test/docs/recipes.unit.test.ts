@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { audioFiles } from '@reelay/seekable-media/mp4-clip';
 import { describe, expect, it } from 'vitest';
 import { operationsById } from '../../core/api/operations.ts';
 import { OF_A_FILE, SKIP_AND_MARK } from '../../core/api/parameters.ts';
-import { audioCopies } from '../../core/conversions/index.ts';
 import { productFilesWith, ROOT } from '../structure/code-size.ts';
 
 /** The files of a section of CONTRIBUTING.md that its steps name by their whole path. */
@@ -36,24 +34,5 @@ describe('a parameter of a stream', () => {
     const { query } = operationsById.Media;
     expect(query).toMatchObject({ ...OF_A_FILE, ...SKIP_AND_MARK });
     expect(Object.keys(operationsById.Get.query ?? {})).toEqual(expect.arrayContaining(Object.keys(OF_A_FILE)));
-  });
-});
-
-describe('a container of audio that is copied', () => {
-  const files = filesOf('a container of audio that is copied');
-  /** What reads sources names their codecs and containers, whatever is sent. */
-  const READS_SOURCES =
-    /^core\/(?:resolve|parsing)\/|^packages\/seekable-media\/src\/(?!mp4-clip\/audio-files)|^stream-service\/(?:ffmpeg\/|outputs\/list-files)|^web\/src\/renditions\/codecs/;
-
-  it('touches two files', () => expect(files).toHaveLength(2));
-
-  it.each(Object.keys(audioFiles))('%s is named in these alone', (name) => {
-    const named = productFilesWith(new RegExp(`\\b${name}\\b`, 'i')).filter((file) => !READS_SOURCES.test(file));
-    expect(named).toEqual(files);
-  });
-
-  it.each(Object.entries(audioCopies))('%s is MP4, or has its functions, by its name', (name, { container }) => {
-    expect(container).toBe(name);
-    expect(container === 'm4a' || container in audioFiles).toBe(true);
   });
 });

@@ -194,7 +194,7 @@ export type Selection = {
   codec?: string;
   /** The best that is sent with at most so many bytes, such as 10000000: exact sizes as they are, estimates with 5 % more, those of parts with 25 %. MP3 has the highest bit rate up to bitrate that fits. What has no known size does not fit; 404 names the smallest */
   maxBytes?: string;
-  /** mp3, m4a, opus, flac, wav converts the audio of the selection; zip redirects to an archive of all entries of a list */
+  /** mp3, m4a, opus, wav converts the audio of the selection; zip redirects to an archive of all entries of a list */
   format?: string;
   /** kbit/s of MP3: 128, 192, 256, 320; 192 by default */
   bitrate?: '128' | '192' | '256' | '320';
@@ -224,7 +224,7 @@ export type Selection = {
 
 /** How `/api/Stream/Media` sends a rendition. */
 export type StreamParameters = {
-  /** mp3, m4a, opus, flac, wav converts the audio */
+  /** mp3, m4a, opus, wav converts the audio */
   format?: string;
   /** kbit/s of MP3: 128, 192, 256, 320; 192 by default */
   bitrate?: '128' | '192' | '256' | '320';

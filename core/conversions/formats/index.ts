@@ -1,7 +1,7 @@
 /**
  * The table of the formats that the audio of any rendition can be sent as: the values of `?format=`, one row each. `core`, the stream
  * service and the page read it, so it imports nothing. How a format is written is in records of the same names: `encodedFormats` (stream
- * service) of those that FFmpeg encodes, `audioFiles` (seekable-media) of the containers besides MP4 that packets are copied into.
+ * service) of those that FFmpeg encodes, `opus-layout` (seekable-media) of packets in Ogg.
  */
 
 /** What an output can hold, and where it can be cut. */
@@ -27,19 +27,17 @@ export interface Conversion extends OutputFeatures {
   readonly listedAs?: { readonly label: string; readonly description: string };
 }
 
-type CopyName = 'm4a' | 'opus' | 'flac';
+type CopyName = 'm4a' | 'opus';
 
 /** A format that has the packets of the source. */
 export interface AudioCopy extends Conversion {
-  readonly codec: 'aac' | 'opus' | 'flac';
+  readonly codec: 'aac' | 'opus';
   /** The codec, as messages and the page name it. */
   readonly codecName: string;
   /** FFmpeg's name of the container, which is that of the format. */
   readonly container: CopyName;
   /** Of source files that are sent as they are. */
   readonly extensions: RegExp;
-  /** Of source files in which the packets are looked up. Absent: FFmpeg copies them. */
-  readonly scanned?: RegExp;
 }
 
 /** Bit rates of MPEG-1 Layer III that a client may choose, kbit/s. */
@@ -76,19 +74,6 @@ export const audioCopies: Readonly<Record<CopyName, AudioCopy>> = {
     codecName: 'Opus',
     container: 'opus',
     extensions: /^(ogg|oga|opus)$/i,
-  },
-  flac: {
-    name: 'FLAC',
-    fileExtension: '.flac',
-    mimeType: 'audio/flac',
-    bitrateKbps: null,
-    holds: ['tags'],
-    cuts: 'none',
-    codec: 'flac',
-    codecName: 'FLAC',
-    container: 'flac',
-    extensions: /^flac$/i,
-    scanned: /^(mka|mkv|webm|ogg|oga)$/i,
   },
 };
 

@@ -210,16 +210,13 @@ function clockTime(seconds: number): string {
  */
 export function opusTags(comments: readonly string[], isFull = false): Buffer {
   const tags = Buffer.concat([Buffer.from('OpusTags', 'latin1'), vorbisCommentList(comments)]);
-  return isFull ? Buffer.concat([tags], paddedBytes(comments)) : tags;
+  if (!isFull) return tags;
+  const chapters = Buffer.concat(comments.filter((comment) => comment.startsWith(CHAPTER)).map(sizedText));
+  return Buffer.concat([tags], FULL_TAGS_BYTES + chapters.length);
 }
 
-/** Comments as Opus and FLAC have them. */
-export const vorbisCommentList = (comments: readonly string[]): Buffer =>
+const vorbisCommentList = (comments: readonly string[]): Buffer =>
   Buffer.concat([sized(Buffer.from(VENDOR)), uint32(comments.length), ...comments.map(sizedText)]);
-
-/** Bytes of full tags with their padding. */
-export const paddedBytes = (comments: readonly string[]): number =>
-  FULL_TAGS_BYTES + Buffer.concat(comments.filter((comment) => comment.startsWith(CHAPTER)).map(sizedText)).length;
 
 /** A picture as in FLAC (RFC 9639 §8.8), whose dimensions are optional. */
 function pictureBlock(jpeg: Buffer): Buffer {

@@ -1,12 +1,6 @@
 import { audioFamily } from '@reelay/seekable-media/codecs';
 import { type HandlerType, listTrackKinds, type TrackHeader, UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
-import {
-  audioFiles,
-  type ClipSource,
-  packMoofs,
-  parseFileTracks,
-  selectFragments,
-} from '@reelay/seekable-media/mp4-clip';
+import { type ClipSource, packMoofs, parseFileTracks, selectFragments } from '@reelay/seekable-media/mp4-clip';
 import { codecString } from '@reelay/seekable-media/mp4-hls';
 import type { ClipTimes } from '@reelay/seekable-media/parts/skipping';
 import { readMovieFragments } from '@reelay/seekable-media/reading';
@@ -39,31 +33,6 @@ export async function layOutPart(
   const options = { ...extras, container: audioAs?.container };
   const { data, ...shown } = await parse(LAY_OUT_CLIP, { sources, times, options }, reader);
   return { ...unpackLayout(data), ...shown };
-}
-
-/** A longer file is copied by FFmpeg: all of it is read before the first byte is sent. */
-const MAX_SCANNED_BYTES = 256 * 1024 * 1024;
-
-/** Lays out the packets of a file that is no MP4. */
-export async function layOutScan([open]: readonly OpenFile[], { audioAs, extras }: LayoutRequest): Promise<AnyLayout> {
-  const { container } = audioAs ?? {};
-  const scan = container && container !== 'm4a' ? audioFiles[container].scan : undefined;
-  if (!open || !scan || !extras?.tags || open.reader.size > MAX_SCANNED_BYTES)
-    throw new UnsupportedMp4('A file whose packets are not looked up');
-  const { reader } = open;
-  const steps = scan(reader.size, extras.tags);
-  let [held, heldAt] = [Buffer.alloc(0), 0];
-  for (let step = steps.next(held); ; ) {
-    if (step.done) return step.value;
-    const { at, bytes } = step.value;
-    held = held.subarray(Math.min(at - heldAt, held.length));
-    heldAt = at;
-    if (held.length < bytes) {
-      reader.seek(at + held.length);
-      held = Buffer.concat([held, await reader.read(bytes - held.length)]);
-    }
-    step = steps.next(held.subarray(0, bytes));
-  }
 }
 
 /** Enough to find the keyframe: what follows it is not read beyond the frame at the start. */

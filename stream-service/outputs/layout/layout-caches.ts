@@ -8,7 +8,7 @@ import { withoutFrames } from '../../../core/errors/index.ts';
 import { parse } from '../../../core/parsing/index.ts';
 import type { KeyedRendition, Track } from '../../../core/state/index.ts';
 import { type Opening, toReadError } from '../representation.ts';
-import { layOutPart, layOutScan } from './lay-out-part.ts';
+import { layOutPart } from './lay-out-part.ts';
 import {
   type KnownLayout,
   type LayoutMaking,
@@ -104,8 +104,7 @@ export const trackOf = ({ tracks }: KeyedRendition, index: SourceIndex): Track =
 
 const KINDS: LayoutKinds = {
   pair: { layOut: layOutPair },
-  part: { layOut: layOutPart, headers: 'all' },
-  scan: { layOut: layOutScan, headers: 'none' },
+  part: { layOut: layOutPart, needsHeaders: true },
   list: { layOut: layOutPair },
   presentation: { layOut: layOutPresentation, needsFirstFragment: true },
 };

@@ -25,10 +25,9 @@ export interface FilePlan extends PlannedLayout, FilePart {
 /** What one file has of its sources. */
 export interface FilePart {
   /**
-   * All of two files or more; a part of one or of several, or the whole; the packets of a file that is no MP4; a list of segments,
-   * whose header is written here.
+   * All of two files or more; a part of one or of several, or the whole; a list of segments, whose header is written here.
    */
-  readonly of: 'pair' | 'part' | 'scan' | 'list';
+  readonly of: 'pair' | 'part' | 'list';
   /** @default the whole */
   readonly times?: ClipTimes;
   /** It starts with the last keyframe at or before the start: without a wait for the frames in between. */
@@ -44,7 +43,7 @@ export const WHOLE: ClipTimes = { startSeconds: 0, endSeconds: Number.POSITIVE_I
 /** Known only once the headers of the files are read. */
 export const UNKNOWN = { size: undefined, acceptRanges: undefined } as const;
 
-/** @param found of MP4 files, or of one that is scanned */
+/** @param found of MP4 files */
 export function planFile(found: KeyedRendition, extras: PlannedExtras, part: FilePart): FilePlan {
   const { of, times = WHOLE, isFromKeyframe, audioAs, instead } = part;
   const { key, resource } = found;

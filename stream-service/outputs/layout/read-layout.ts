@@ -70,8 +70,8 @@ export interface LayoutMaking {
   layOut(files: readonly OpenFile[], request: LayoutRequest, reader: LayoutReader): AnyLayout | Promise<AnyLayout>;
   /** Besides the index, the first fragment of a list is read. @default false */
   readonly needsFirstFragment?: boolean;
-  /** Whose headers are read. @default those of files; of lists, the tables */
-  readonly headers?: 'all' | 'none';
+  /** Besides the index, the headers of a list are read. @default false */
+  readonly needsHeaders?: boolean;
 }
 
 /** Limits requests whose headers need much memory while a layout is made, up to 64 MB each: one of a client. */
@@ -99,7 +99,7 @@ export interface ReadLayoutOptions extends LayoutReader {
  */
 export async function readLayout(
   request: LayoutRequest,
-  { layOut, needsFirstFragment, headers }: LayoutMaking,
+  { layOut, needsFirstFragment, needsHeaders }: LayoutMaking,
   { client = '', signal, open, keep }: ReadLayoutOptions,
 ): Promise<KnownLayout> {
   const { tracks } = request.found;
@@ -116,12 +116,12 @@ export async function readLayout(
     readers[index] = reader;
     if (either.aborted) reader.destroy();
     const { fragments, headerBytes } = reader.file;
-    if (headers === undefined && fragments) {
+    if (!needsHeaders && fragments) {
       const firstSamples = needsFirstFragment ? await readFirstSamples(fragments, either) : undefined;
       return { reader, header: NO_HEADER, list: { ...fragments.index, firstSamples } };
     }
     const reading = { parse, client, signal: either, beforeRead, headerBytes, isReadOn: keep !== undefined };
-    return { reader, header: headers === 'none' ? NO_HEADER : await readFileHeaders(reader, reading) };
+    return { reader, header: await readFileHeaders(reader, reading) };
   };
   let permit: ReturnType<typeof LARGE_HEADERS.acquire> | undefined;
   let headerBytes = 0;

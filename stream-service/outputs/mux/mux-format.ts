@@ -1,4 +1,3 @@
-import type { AudioFileName } from '@reelay/seekable-media/mp4-clip';
 import type { SegmentStart } from '@reelay/seekable-media/mpegts/segment-probe';
 import { languageCode } from '@reelay/seekable-media/text/text-track';
 import type { SoundName } from '@reelay/seekable-media/virtual-mp4';
@@ -9,7 +8,7 @@ import { remuxContainer } from '../output-formats.ts';
 
 /** An output container, and how FFmpeg copies tracks into it. */
 export interface MuxFormat {
-  readonly container: 'mp4' | 'webm' | AudioFileName;
+  readonly container: 'mp4' | 'webm' | 'opus';
   /** With a leading dot. */
   readonly fileExtension: string;
   readonly mimeType: string;
@@ -64,13 +63,13 @@ const WEBM = ['-live', '1', '-f', 'webm'];
  * @param container for the audio alone. Absent: MP4, or WebM
  * @param comments of that file, as `NAME=value`
  */
-export function selectFormat(found: PairTraits, container?: AudioFileName, comments?: readonly string[]): MuxFormat {
+export function selectFormat(found: PairTraits, container?: 'opus', comments?: readonly string[]): MuxFormat {
   if (found.tracks.length > 1) return selectPairFormat(found);
   return container ? selectAudioFormat(container, found.tracks[0], comments) : selectRemuxFormat(found.tracks[0]);
 }
 
 /** The format for the audio of one input. @param comments of the file, as `NAME=value` */
-const selectAudioFormat = (container: AudioFileName, track: Traits, comments: readonly string[] = []): MuxFormat => ({
+const selectAudioFormat = (container: 'opus', track: Traits, comments: readonly string[] = []): MuxFormat => ({
   ...conversions[container],
   container,
   isSegmented: needsRemux(track),

@@ -1,12 +1,9 @@
 import { sniff } from '@reelay/seekable-media/codecs';
-import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import { probeSegmentStart } from '@reelay/seekable-media/mpegts/segment-probe';
 import { readOggStreams } from '@reelay/seekable-media/ogg';
 import { createSegmentCheck, type SegmentCheckOptions } from '@reelay/seekable-media/segment-checks/segment-check';
 import { FULL_TAG_BYTES, fullId3Tag, id3Tag, id3TagBytes } from '@reelay/seekable-media/tags/id3';
 import { MP4_TAGS_BYTES, mp4Tags } from '@reelay/seekable-media/tags/mp4-tags';
-import { scanFlacPackets } from '../../../packages/seekable-media/src/mp4-clip/flac-packets.ts';
-import * as flac from '../../../packages/seekable-media/test/flac-fixture.ts';
 import * as seeds from '../../../packages/seekable-media/test/seeds.ts';
 import { check, type FuzzTargets, LINEAR } from './target.ts';
 
@@ -21,27 +18,6 @@ function checkSegments(input: Buffer): void {
     check(scan(Math.max(1, input.length), options) === scan(61, options), 'The result depends on chunk boundaries');
 }
 
-/** Gives a scan of FLAC the bytes that it asks for. */
-function scanFlac(input: Buffer): void {
-  const steps = scanFlacPackets(input.length);
-  let before = 0;
-  let step = steps.next();
-  while (!step.done) {
-    const { at, bytes } = step.value;
-    check(
-      at >= before && bytes >= 0 && at + bytes <= input.length,
-      'Bytes before those that were read, or beyond the end',
-    );
-    before = at;
-    step = steps.next(input.subarray(at, at + bytes));
-  }
-  let end = 0;
-  for (const { offset, size } of step.value.runs) {
-    check(offset >= end && size >= 0 && offset + size <= input.length, 'Packets that overlap, or beyond the end');
-    end = offset + size;
-  }
-}
-
 /** Frames of segments, formats by their first bytes, and tags. */
 export const frames: FuzzTargets = {
   'segment-probe': {
@@ -54,12 +30,6 @@ export const frames: FuzzTargets = {
     seeds: [seeds.FRAGMENTED_FILE, seeds.ADTS, seeds.MPEG_TS],
     // Six checks of each input.
     maxSteps: { fixed: 30_000, perByte: 300 },
-  },
-  'flac-packets': {
-    run: scanFlac,
-    errors: [UnsupportedMp4],
-    seeds: [flac.OGG, flac.MATROSKA],
-    maxSteps: LINEAR,
   },
   'ogg-streams': {
     run(input) {

@@ -59,7 +59,7 @@ describe('GET /api/Get', () => {
     [{ quality: '0p' }, 'quality must be best, worst, audio, mp3, or a height such as 1080p'],
     [{ quality: '1080p,720p' }, 'quality must be best, worst, audio, mp3, or a height such as 1080p'],
     [{ codec: 'h264' }, 'codec must be any, or absent'],
-    [{ format: 'wma' }, 'format must be mp3, m4a, opus, flac, wav, zip, or absent'],
+    [{ format: 'wma' }, 'format must be mp3, m4a, opus, wav, zip, or absent'],
     [
       { skip: 'ads' },
       'skip must be of sponsor, selfpromo, interaction, intro, outro, preview, hook, filler, music_offtopic, separated by commas',

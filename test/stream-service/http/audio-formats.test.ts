@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Track } from '../../../core/state/resource.ts';
 import { mp4Tags } from '../../../packages/seekable-media/src/tags/mp4-tags.ts';
 import { madeFile } from '../../origin/media.ts';
-import { inspect, packetsOf, probe, probeBody, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
+import { inspect, probe, probeBody, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { expectSeekable } from '../../support/seekable.ts';
 import { combinedKey, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
@@ -18,8 +18,6 @@ const h264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '20', '-pix_fmt',
 
 const fragments = ['-movflags', 'frag_keyframe+empty_moov+default_base_moof+global_sidx'];
 const OPUS = { codec: 'opus' };
-const FLAC = { codec: 'flac' };
-const flac = ['-c:a', 'flac', '-strict', '-2'];
 const opus = ['-c:a', 'libopus', '-b:a', '64k'];
 
 /** Sources by format id, made of the same sound. */
@@ -35,22 +33,8 @@ const MEDIA: Readonly<Record<string, readonly [traits: Partial<Track>, args: rea
   opusInFragments: [{ audio: OPUS }, [...opus, ...h264, ...fragments], 'mp4'],
   opusInWebm: [{ video: null, container: 'webm', audio: OPUS }, ['-vn', ...opus], 'webm'],
   opusInOgg: [{ video: null, container: 'opus', audio: OPUS }, ['-vn', ...opus], 'opus'],
-  flac: [{ video: null, container: 'flac', audio: FLAC }, ['-vn', '-c:a', 'flac'], 'flac'],
-  flacInMp4: [{ video: null, container: 'mp4', audio: FLAC }, ['-vn', ...flac], 'mp4'],
-  flacInVideo: [{ audio: FLAC }, [...flac, ...h264], 'mp4'],
-  flacInFragments: [{ audio: FLAC }, [...flac, ...h264, ...fragments], 'mp4'],
-  flacInMatroska: [{ video: null, container: 'mka', audio: FLAC }, ['-vn', '-c:a', 'flac'], 'mka'],
-  flacOfUnknownSize: [
-    { video: null, container: 'mkv', audio: FLAC },
-    ['-vn', '-c:a', 'flac', '-live', '1', '-f', 'matroska'],
-    'mkv',
-  ],
-  flacInOgg: [{ video: null, container: 'ogg', audio: FLAC }, ['-vn', '-c:a', 'flac'], 'ogg'],
   vorbis: [{ video: null, container: 'webm', audio: { codec: 'vorbis' } }, ['-vn', '-c:a', 'libvorbis'], 'webm'],
 };
-const FLAC_SOURCES = Object.entries(MEDIA).filter(
-  ([, [{ audio, container }]]) => audio === FLAC && container !== 'mkv',
-);
 const tracks = Object.entries(MEDIA).map(([formatId, [traits]]) => trackOf(formatId, traits));
 
 describe('?format=', () => {
@@ -211,48 +195,6 @@ describe('?format=', () => {
     });
   });
 
-  describe('flac', () => {
-    /** What FFmpeg copies into a FLAC file. */
-    const copyOf = (formatId: string) =>
-      withTemporaryFolder(async (folder) => {
-        const [source, copy] = [join(folder, 'source'), join(folder, 'copy.flac')];
-        await writeFile(source, files.get(formatId) ?? cover);
-        await encode('-i', source, '-map', '0:a', '-c', 'copy', copy);
-        return packetsOf(copy, 'a');
-      });
-
-    it.each(FLAC_SOURCES)('of %s has every packet of the audio', async (formatId, [, , extension]) => {
-      const body = await wholeOf(formatId, 'format=flac', 'audio/flac');
-      expect(await packetsOf(body, 'a')).toEqual(await copyOf(formatId));
-      const { codecs, complaints, durationSeconds } = await inspect(body, '.flac');
-      expect([codecs, complaints, Math.round(durationSeconds)]).toEqual([['flac'], '', SECONDS]);
-      // FFmpeg checks the MD5 of all samples that the header has.
-      expect(await decoded(body, '.flac')).toEqual(await decoded(files.get(formatId) ?? cover, `.${extension}`));
-    });
-
-    it('of Matroska whose clusters have no size is sent from the beginning', async () => {
-      const { status, headers, body } = await get('flacOfUnknownSize', 'format=flac', { range: 'bytes=5-9' });
-      expect([status, headers['content-type'], headers['accept-ranges']]).toEqual([200, 'audio/flac', 'none']);
-      expect(await packetsOf(body, 'a')).toEqual(await copyOf('flacOfUnknownSize'));
-    });
-
-    it.each(['flacInVideo', 'flacInMatroska'])('of %s has tags and cover with ?tags=true', async (formatId) => {
-      const body = (await get(formatId, 'format=flac&tags=true')).body;
-      const { codecs, complaints, tags } = await inspect(body, '.flac');
-      expect([codecs, complaints]).toEqual([['flac', 'mjpeg'], '']);
-      expect(tags).toMatchObject({ TITLE: 'A clip', ARTIST: 'Someone', ALBUM: 'A list', track: '300' });
-    });
-
-    it.each([
-      ['audio', '', 415, 'FLAC cannot be made of audio other than FLAC. Use MP3.'],
-      ['flacInMp4', '&start=5', 400, 'FLAC cannot be clipped. Use MP3.'],
-      ['flac', '&subtitles=en', 400, 'FLAC cannot hold subtitles. Use MP4.'],
-    ])('of %s with %j is %d and a reason', async (formatId, query, expected, detail) => {
-      const { status, body } = await get(formatId, `format=flac${query}`);
-      expect([status, JSON.parse(body.toString()).detail]).toEqual([expected, detail]);
-    });
-  });
-
   describe('with ?tags=true', () => {
     const tags = {
       title: 'A clip',
@@ -295,7 +237,6 @@ describe('?format=', () => {
   it.each([
     ['m4a', 'M4A cannot be made of audio other than AAC.'],
     ['opus', 'Ogg cannot be made of audio other than Opus.'],
-    ['flac', 'FLAC cannot be made of audio other than FLAC.'],
   ])('%s of a file whose header names another codec is 415 with a reason', async (format, reason) => {
     const { status, body } = await get('unnamed', `format=${format}`);
     expect([status, JSON.parse(body.toString()).detail]).toEqual([415, reason]);

@@ -275,20 +275,6 @@ describe('an output', () => {
     expect(refusalOf(() => prepareOutput(shapeOf(name), query))).toMatch(refusal);
   });
 
-  it.each<[string, Partial<Track>, string]>([
-    ['flac', { video: null }, 'copy'],
-    ['mp4', {}, 'layout/remux'],
-    ['mka', { video: null }, 'layout/remux'],
-    ['ogg', { video: null }, 'layout/remux'],
-    ['mp4', { delivery: 'hls' }, 'remux'],
-    ['mp4', { audio: {} }, 'layout/remux'],
-    ['mka', { audio: {} }, '415'],
-    ['flac', { video: null, audio: { codec: 'aac' } }, '415'],
-  ])('decides what is sent as FLAC of %s (%j)', (container, traits, decision) => {
-    const of = found([trackOf('file', { container, audio: { codec: 'flac' }, ...traits })]);
-    expect(decide(of, { route: 'Media', format: 'flac' })).toBe(decision);
-  });
-
   it('names where the bytes of Combined have ranges, unless they are a file as it is', () => {
     expect(planOf(shapeOf('a pair of MP4'), QUERIES['combined, text']).rangedPath).toMatch('Media/key?subtitles=en');
     expect(planOf(shapeOf('MP4 of known size'), QUERIES.combined).rangedPath).toBeUndefined();

@@ -28,7 +28,6 @@ import {
   sampleToChunk,
   textTracks,
 } from '../virtual-mp4/index.ts';
-import type { AudioFileName } from './audio-files.ts';
 import {
   alignToPackets,
   type ClipLayout,
@@ -46,8 +45,8 @@ interface ClipTracks {
 }
 
 export interface ClipOptions extends LayoutExtras {
-  /** The file of audio alone: MP4 by another name, or one of `audioFiles`, by which its `tags` are written. @default MP4 */
-  readonly container?: 'm4a' | AudioFileName;
+  /** The file of audio alone: MP4 by another name, or Ogg, for which its `tags` are written. @default MP4 */
+  readonly container?: 'm4a' | 'opus';
   /** Starts with the last keyframe at or before the start, instead of the frame at the start. @default false */
   readonly isFromKeyframe?: boolean;
 }

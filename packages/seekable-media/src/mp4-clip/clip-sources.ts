@@ -19,9 +19,9 @@ import {
   timeFragments,
   unpackHeaders,
 } from '../virtual-mp4/index.ts';
-import { audioFiles } from './audio-files.ts';
 import { type ClipOptions, layOutClip } from './clip-layout.ts';
 import { type ClipLayout, type ClipTrack, parsePresentationTime } from './clip-window.ts';
+import { layOutOpus } from './opus-layout.ts';
 
 /** The tracks of a file by kind. */
 export interface FileTracks {
@@ -130,7 +130,7 @@ export function layOutClipSources(
   const [first] = files;
   const audio = (files.length > 1 ? files.slice(1) : files).flatMap((file) => file.audio ?? []);
   const { container, tags } = options;
-  if (container && container !== 'm4a' && audio[0] && tags) return audioFiles[container].layOut(audio[0], times, tags);
+  if (container === 'opus' && audio[0] && tags) return layOutOpus(audio[0], times, tags);
   return layOutClip({ video: first?.video, audio }, times, options);
 }
 

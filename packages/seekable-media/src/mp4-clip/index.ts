@@ -1,4 +1,3 @@
-export { type AudioFileName, audioFiles } from './audio-files.ts';
 export { type ClipOptions, layOutClip } from './clip-layout.ts';
 export {
   type ClipSource,

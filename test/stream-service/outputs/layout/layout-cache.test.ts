@@ -33,7 +33,7 @@ async function load(layOut: LayOut) {
     },
   };
   const cache = createLayoutCaches({
-    kinds: { pair: making, part: making, scan: making, list: making, presentation: making },
+    kinds: { pair: making, part: making, list: making, presentation: making },
   });
   const loadOnce = async () => {
     const found = { tracks: [trackOf('a')], resource: {} } as unknown as KeyedRendition;
