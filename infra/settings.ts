@@ -124,6 +124,23 @@ export function partsLackedBy(region: string, kind: ProfileName, table = regions
   return [...new Set(types.map(nameOf)), ...(lacksOrigins ? ['VPC origins of CloudFront'] : [])];
 }
 
+/** What each profile lacks in each region, for `npm run dev -- docs regions`. */
+export function renderRegions(): string {
+  const cellsOf = (region: string) => [
+    ...(['hobby', 'team', 'public'] as const).map(
+      (kind) =>
+        `${kind}: ${
+          partsLackedBy(region, kind)
+            .map((part) => `no ${part}`)
+            .join(', ') || 'yes'
+        }`,
+    ),
+    `budget: ${hasBudgets(region) ? 'yes' : 'no, create one by hand'}`,
+  ];
+  const groups = Map.groupBy(Object.keys(regions), (region) => cellsOf(region).join('\n  '));
+  return [...groups].map(([cells, names]) => `${names.join(' ')}\n  ${cells}`).join('\n');
+}
+
 /** @throws SettingError that names what the deployment needs and the region lacks, and what can be deployed there */
 function checkRegion({ profile }: { readonly profile: ProfileName }, region: string): void {
   if (OTHER_PARTITIONS.test(region))

@@ -34,7 +34,9 @@ export async function* runChecks({
     return;
   }
   yield unknownVariables.length > 0
-    ? warning(`.env has ${unknownVariables.join(', ')}, which is not a setting: see docs/settings.md`)
+    ? warning(
+        `.env has ${unknownVariables.join(', ')}, which is not a setting: npm run dev -- docs settings lists them`,
+      )
     : ok('valid');
   yield* await checkFolders(settings);
   yield checkExposure(settings);

@@ -193,6 +193,6 @@ const deploymentSettings = inScope('aws', {
 
 /**
  * Every setting, once. It drives reading the environment (`readSettings`), CDK context (`readContextSettings`), the
- * variables that the stack sets (`variablesFor`) and `docs/settings.md`.
+ * variables that the stack sets (`variablesFor`) and their reference.
  */
 export const settingsTable = { ...sharedSettings, ...oneMachineSettings, ...deploymentSettings } as const;

@@ -3,8 +3,6 @@ import type { Setting } from './setting.ts';
 
 const HEAD = `# Settings
 
-Generated from \`core/config/{shared,one-machine,deployment}-settings.ts\` by \`npm run dev -- docs\`.
-
 On one machine a setting is an environment variable; in AWS it is CDK context (\`-c name=value\`, or \`context\` in
 \`cdk.json\`). A blank value counts as unset. An invalid value stops the start, or the deployment, with one line that names
 the setting.
@@ -16,7 +14,7 @@ const SECTIONS = [
   ['aws', 'In AWS only'],
 ] as const;
 
-/** `docs/settings.md`: one table of settings for each scope. */
+/** `npm run dev -- docs settings`: one table of settings for each scope. */
 export const renderSettingsReference = (): string =>
   [HEAD, ...SECTIONS.map(([scope, title]) => section(title, scope))].join('\n');
 

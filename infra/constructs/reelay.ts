@@ -17,7 +17,7 @@ import { StreamNetwork } from './stream-network.ts';
 import { StreamTask } from './stream-task.ts';
 import { Tools, ToolUpdates } from './tools.ts';
 
-/** The settings of a deployment (docs/settings.md), each with its default, and where its code is. */
+/** The settings of a deployment (`npm run dev -- docs settings`), each with its default, and where its code is. */
 export interface ReelayProps extends Partial<DeploymentSettings> {
   /** Folder of the bundles, which `bundle` writes, and of the page in `web`. */
   readonly bundleDir: string;

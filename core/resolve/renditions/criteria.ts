@@ -92,11 +92,10 @@ export const hasForeignAudio = ({ track, languagePreference, isAudioDescription 
   track.audio !== null && (isAudioDescription || languagePreference < UNSPECIFIED_LANGUAGE_PREFERENCE);
 
 /**
- * Tells which of two candidates is preferred. A list of criteria is applied in order: the first that differs decides. The
- * reason of each is in docs/ranking.md.
+ * Tells which of two candidates is preferred. A list of criteria is applied in order: the first that differs decides.
  */
 export interface Criterion<Subject> {
-  /** What comes first, as docs/ranking.md lists it. */
+  /** What comes first, as `npm run dev -- docs ranking` lists it. */
   readonly name: string;
   /** Negative when `a` comes first, 0 when the criterion does not tell them apart. */
   readonly compare: (a: Subject, b: Subject) => number;
@@ -130,46 +129,55 @@ const ALTERNATE_SOURCE_PREFERENCE = -2;
 const OPUS_BITRATE_WEIGHT = 1.2;
 
 const whole: CandidateCriterion & Criterion<VideoCandidate> = {
+  // Some hosts (`PROBED_HOSTS`) refuse the rest to clients that they do not trust. The audio of a pair counts as well.
   name: 'Not refused after its first minute',
   compare: avoidIf(stopsEarly),
 };
 
 const readable: CandidateCriterion = {
+  // `has_drm: "maybe"`: the manifest mentions DRM, and often cannot be decrypted.
   name: 'Not possibly DRM protected',
   compare: avoidIf(({ mayHaveDrm }) => mayHaveDrm),
 };
 
 const forAnyClient: CandidateCriterion = {
+  // `impersonate`: the site checks for the TLS of a browser, which media requests do not imitate.
   name: 'Not only for browsers',
   compare: avoidIf(({ needsImpersonation }) => needsImpersonation),
 };
 
 const undamaged: CandidateCriterion = {
+  // A `preference` of -10 or less: YouTube's damaged formats, TikTok's own codec. They come last whatever their resolution.
   name: 'Not marked as damaged or unplayable',
   compare: avoidIf(isDamaged),
 };
 
 const preference: CandidateCriterion = {
+  // The rating by the extractor: re-encoded copies and 3gp files are lower.
   name: 'Higher `preference`',
   compare: preferHigher((candidate) => candidate.preference),
 };
 
 const sourcePreference: CandidateCriterion = {
+  // The extractor's rating of servers and copies: an original file before its re-encoding.
   name: 'Higher `source_preference`',
   compare: preferHigher((candidate) => candidate.sourcePreference),
 };
 
 const quality: CandidateCriterion = {
+  // The source's own scale.
   name: 'Higher `quality`',
   compare: preferHigher((candidate) => candidate.quality),
 };
 
 const language: CandidateCriterion = {
+  // The original language before a dub.
   name: 'Higher `language_preference`',
   compare: preferHigher((candidate) => candidate.languagePreference),
 };
 
 const file: CandidateCriterion = {
+  // A file always has a length and ranges: it can be resumed, and players can seek in it.
   name: 'A file before HLS and DASH',
   compare: preferIf(({ track }) => capabilitiesOf(track).isFile),
 };
@@ -181,51 +189,62 @@ export const soundCriteria: readonly CandidateCriterion[] = [whole, readable, fo
 export const videoCriteria: readonly Criterion<VideoCandidate>[] = [
   ...soundCriteria,
   {
+    // YouTube's `-sr` formats: a picture that was invented from a smaller one, which is there as well.
     name: 'Not upscaled by the site',
     compare: avoidIf(({ isUpscaled }) => isUpscaled),
   },
   {
+    // By the shorter side, as people name it: vertical 1080×1920 is 1080p.
     name: 'Higher resolution',
     compare: preferHigher(({ track }) => shorterSide(track) ?? 0),
   },
   {
+    // The source calls the copy watermarked.
     name: 'No watermark',
     compare: avoidIf(({ isWatermarked }) => isWatermarked),
   },
   preference,
   sourcePreference,
   {
+    // Of a format that contains audio: it cannot be replaced.
     name: 'No audio that is a dub or an audio description',
     compare: avoidIf(hasForeignAudio),
   },
   file,
   {
+    // H.264 and AAC in MP4, SDR, up to 1440p: 720p60 as a pair comes before 720p30 that contains its audio.
     name: `Higher frame rate, above ${USUAL_FPS}, of what plays everywhere`,
     compare: preferHigher(compatibleHighFps),
   },
   {
+    // Its audio belongs to the video. A separate track may be something else, such as the music that it uses.
     name: 'Contained audio before a pair',
     compare: preferIf(({ track }) => track.audio !== null),
   },
   {
+    // More players support it, and two MP4 files make one seekable file.
     name: 'MP4 before WebM before other containers',
     compare: preferLower(({ track }) => containerRank(track.container)),
   },
   {
+    // By support of players for the codec in MP4. An unnamed codec is nearly always H.264, and comes second.
     name: 'H.264, then AV1, HEVC, VP9, MPEG-4, others',
     compare: preferLower(({ track }) => videoRank(track.video?.codec)),
   },
   {
+    // HDR looks washed out on screens and in players without support for it.
     name: 'SDR before HDR',
     compare: avoidIf(({ isHdr }) => isHdr),
   },
   {
+    // Smoother motion.
     name: 'Higher frame rate',
     compare: preferHigher(({ track }) => track.video?.fps ?? 0),
   },
   quality,
   language,
   {
+    // Fewer artefacts, other things being equal.
     name: 'Higher bitrate',
     compare: preferHigher(({ track }) => track.bitrate ?? 0),
   },
@@ -235,10 +254,12 @@ export const videoCriteria: readonly Criterion<VideoCandidate>[] = [
 export const languageCriteria: readonly CandidateCriterion[] = [
   language,
   {
+    // By the name of the track (`Originalton`), where the source states no language preference.
     name: 'Named as the original',
     compare: preferIf(({ isOriginalAudio, statesLanguagePreference }) => isOriginalAudio && !statesLanguagePreference),
   },
   {
+    // yt-dlp marks HLS renditions with DEFAULT=NO by a `source_preference` of -2.
     name: 'The default track',
     compare: avoidIf((candidate) => candidate.sourcePreference <= ALTERNATE_SOURCE_PREFERENCE),
   },
@@ -248,15 +269,18 @@ export const languageCriteria: readonly CandidateCriterion[] = [
 const audioVersion: readonly CandidateCriterion[] = [
   ...soundCriteria,
   {
+    // By `language_preference` or by name: a narrator speaks over the audio.
     name: 'No audio description',
     compare: avoidIf(({ isAudioDescription }) => isAudioDescription),
   },
   ...languageCriteria,
   {
+    // YouTube's `-vb` formats: voices that were raised by a model.
     name: 'No voice boost',
     compare: avoidIf(({ isVoiceBoosted }) => isVoiceBoosted),
   },
   {
+    // Loudness as recorded: YouTube lists a compressed copy (DRC) beside each track.
     name: 'Uncompressed dynamic range',
     compare: avoidIf(({ isDrc }) => isDrc),
   },
@@ -266,10 +290,12 @@ const audioVersion: readonly CandidateCriterion[] = [
 const audioQuality: readonly CandidateCriterion[] = [
   quality,
   {
+    // Lossless audio is complete at any bitrate; PCM is the same in more bytes.
     name: 'FLAC and ALAC, then PCM, then others',
     compare: preferHigher(({ track }) => losslessRank(track)),
   },
   {
+    // Opus sounds as good as AAC at a 20 % higher bitrate.
     name: `Higher bitrate, Opus weighted ×${OPUS_BITRATE_WEIGHT}`,
     compare: preferHigher(({ track }) => (audioBitrate(track) ?? 0) * (isOpus(track) ? OPUS_BITRATE_WEIGHT : 1)),
   },
@@ -281,6 +307,7 @@ const audioQuality: readonly CandidateCriterion[] = [
 export const audioCriteria: readonly CandidateCriterion[] = [...audioVersion, ...audioQuality];
 
 const aac: CandidateCriterion = {
+  // Every player of MP4 supports it.
   name: 'AAC',
   compare: preferIf(({ track }) => isAac(track)),
 };
@@ -290,6 +317,7 @@ export const partnerCriteria = (video: Pick<Candidate, 'track' | 'manifestUrl'>)
   ...audioVersion,
   aac,
   {
+    // Both tracks then have one timeline.
     name: 'Of the same manifest, then of the same delivery',
     compare: preferHigher(
       ({ track, manifestUrl }) =>
@@ -299,6 +327,19 @@ export const partnerCriteria = (video: Pick<Candidate, 'track' | 'manifestUrl'>)
   },
   ...audioQuality,
 ];
+
+/** What comes first, for `npm run dev -- docs ranking`. */
+export function renderRanking(): string {
+  const video = { track: { audio: null } } as unknown as Candidate;
+  const lists: [string, readonly { readonly name: string }[]][] = [
+    ['Formats with video', videoCriteria],
+    ['Audio-only formats, and the source of conversions', audioCriteria],
+    ['The audio of a video without audio', partnerCriteria(video)],
+  ];
+  return lists
+    .map(([title, criteria]) => [title, ...criteria.map(({ name }, index) => `${index + 1}. ${name}`)].join('\n'))
+    .join('\n\n');
+}
 
 type Criteria<Subject> = readonly Pick<Criterion<Subject>, 'compare'>[];
 
