@@ -25,7 +25,10 @@ export const EVENT_STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 } as const;
 
-/** An unnamed event of the progress of an archive (HTML standard, server-sent events). */
+/**
+ * An unnamed event of the progress of an archive (HTML standard, server-sent events). Lambda answers with one as text, for which
+ * plugins of a server are of no use.
+ */
 export function progressEvent(progress: Schema<'ArchiveProgress'>): string {
   const { state, total, completed, current, skipped, missingEntries } = progress;
   return `data: ${JSON.stringify({ state, total, completed, current, skipped, missingEntries })}\n\n`;

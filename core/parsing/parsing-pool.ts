@@ -11,7 +11,10 @@ export interface ParsingOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Runs tasks on what strangers sent without blocking the event loop. */
+/**
+ * Runs tasks on what strangers sent without blocking the event loop. Pools of others (tinypool, piscina) know neither clients among whom
+ * processes are shared, nor limits of CPU time of a process in the sandbox.
+ */
 interface ParsingPool {
   /**
    * Runs a task: at once in this process when its input is small, else in a separate process, shared fairly between clients.

@@ -20,7 +20,7 @@ const GUID_NAMESPACE = 'ead4c2365bf858c6a2c6a6b28d128cb6';
 
 /**
  * A podcast: RSS 2.0 with the tags of iTunes and of the podcast namespace (Podcasting 2.0). Live items have no episode
- * yet.
+ * yet. `feed` (npm) writes neither the podcast namespace nor chapters, and has no limit of bytes.
  */
 export function writeRss(feed: Feed): string {
   const head = channelHead(feed);

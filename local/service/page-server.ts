@@ -12,7 +12,10 @@ import headers from '../../web/security-headers.json' with { type: 'json' };
 import { answerProblem } from './exchange.ts';
 import { basePathOf, isIngress } from './proxies.ts';
 
-/** The web page on one machine. */
+/**
+ * The web page on one machine. sirv and @fastify/static read folders that are complete: this one answers while the page is built, below
+ * the path that a proxy names, and changes links of its page for missing ones.
+ */
 export interface PageServer {
   /** True when a request is the page's to answer, whether there is such a page or not. */
   owns(request: IncomingMessage): boolean;

@@ -1,4 +1,4 @@
-/** A map of bounded size that evicts the least recently used entry. */
+/** A map of bounded size that evicts the least recently used entry. lru-cache has no second limit for what is idle (`idle`). */
 export interface Cache<K, V> {
   /** Marks the entry as used. Undefined once it has expired, too. */
   get(key: K): V | undefined;
