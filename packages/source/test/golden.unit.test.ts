@@ -1,0 +1,253 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join as pathOf } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { clip, join, type Source, type VirtualFile } from '@reelay/seekable-media';
+import { layOutClipSources } from '@reelay/seekable-media/mp4-clip';
+import { layOutHls, writeDashManifest, writeMasterPlaylist, writeMediaPlaylist } from '@reelay/seekable-media/mp4-hls';
+import { opusTags } from '@reelay/seekable-media/ogg';
+import { ByteReader, createVirtualFile, type FragmentSource, readFileHeaders } from '@reelay/seekable-media/reading';
+import { fullId3Tag, id3Tag } from '@reelay/seekable-media/tags/id3';
+import { mp4Tags } from '@reelay/seekable-media/tags/mp4-tags';
+import {
+  createLayout,
+  type FileHeaders,
+  type Layout,
+  type LayoutExtras,
+  packSource,
+  unpackSource,
+} from '@reelay/seekable-media/virtual-mp4';
+import { centralDirectory, dataDescriptor, localHeader } from '@reelay/seekable-media/zip';
+import { expect, it } from 'vitest';
+import { createByteStore, createRequests, createSegmentFiles, HLS, type ListKind, WEBM } from '../src/index.ts';
+
+/**
+ * The bytes that are made of small sources, box by box, as `golden/*.txt` has them. What they have to be for players, other tests show by
+ * FFmpeg and players; these show each change of a byte. A change that is meant: `-u`, and another LAYOUT_VERSION.
+ */
+
+const FOLDER = pathOf(import.meta.dirname, 'golden');
+const read = (name: string): Buffer => readFileSync(pathOf(FOLDER, name));
+const fileOf = (name: string): Source => {
+  const bytes = read(name);
+  return { size: bytes.length, version: name, read: (start, end) => new Blob([bytes.subarray(start, end)]).stream() };
+};
+
+/** Answers from the folder, by ranges. */
+const egress = {
+  async request(url: string, { headers = {} }: { readonly headers?: Readonly<Record<string, string>> } = {}) {
+    const bytes = read(new URL(url).pathname.slice(1));
+    const [, first = 0, last = bytes.length - 1] = /^bytes=(\d+)-(\d+)?$/.exec(headers.range ?? '') ?? [];
+    const part = bytes.subarray(Number(first), Math.min(Number(last), bytes.length - 1) + 1);
+    const range = `bytes ${first}-${Number(first) + part.length - 1}/${bytes.length}`;
+    const sent = { 'content-length': String(part.length), etag: '"1"', 'accept-ranges': 'bytes' };
+    const isRange = headers.range !== undefined;
+    return {
+      url,
+      status: isRange ? 206 : 200,
+      headers: isRange ? { ...sent, 'content-range': range } : sent,
+      body: Readable.from([part]),
+    };
+  },
+};
+
+async function listOf(name: string, kind: ListKind = HLS): Promise<FragmentSource> {
+  const prepare = createRequests({ egress });
+  const files = createSegmentFiles({ memoryBytes: 2 ** 24, store: createByteStore(2 ** 24) });
+  const request = { ...prepare({ url: `http://a.test/${name}`, headers: {}, cookies: [] }), kind };
+  const found = await files.find(request, { isNeeded: true });
+  return (found && (await files.open(request, found)).fragments) ?? expect.fail(`${name} makes no file`);
+}
+
+const sourceOf = (name: string): Source | Promise<FragmentSource> =>
+  name.endsWith('.m3u8') ? listOf(name) : name.endsWith('.webm') ? listOf(name, WEBM) : fileOf(name);
+
+const headersOf = async (source: Source | FragmentSource) => {
+  if ('open' in source) return unpackSource(source.index);
+  const reader = new ByteReader({
+    size: source.size,
+    read: (first, last = source.size - 1) => source.read(first, last + 1),
+  });
+  return readFileHeaders(reader, {}).finally(() => reader.destroy());
+};
+
+/** A file of a layout that is made with extras, or of a part. */
+async function fileOfLayout(sources: readonly (Source | FragmentSource)[], layout: Layout): Promise<VirtualFile> {
+  return createVirtualFile({
+    layout,
+    version: 'golden',
+    lists: sources.map((source) => ('open' in source ? source : undefined)),
+    async openSource(index) {
+      const source = sources[index] as Source;
+      return new ByteReader({
+        size: source.size,
+        read: (first, last = source.size - 1) => source.read(first, last + 1),
+      });
+    },
+  });
+}
+
+const PARENTS = /^(?:moov|trak|mdia|minf|stbl|mvex|moof|traf|edts|dinf|udta|tref)$/;
+/** Longer contents are named by their digest. */
+const MAX_SHOWN_BYTES = 96;
+const shown = (bytes: Buffer): string =>
+  bytes.length <= MAX_SHOWN_BYTES
+    ? bytes.toString('hex')
+    : `${bytes.length} bytes ${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}`;
+
+/** A line for each box: what changes is named by its box. Other bytes are one line. */
+function describeBoxes(bytes: Buffer, indent = ''): string[] {
+  const lines: string[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const type = bytes.toString('latin1', at + 4, at + 8);
+    const size = at + 8 <= bytes.length ? bytes.readUInt32BE(at) : 0;
+    const long = size === 1 ? Number(bytes.readBigUInt64BE(at + 8)) : size;
+    if (!/^[\w ]{4}$/.test(type) || long < 8 || at + long > bytes.length)
+      return [...lines, indent + shown(bytes.subarray(at))];
+    const content = bytes.subarray(at + (size === 1 ? 16 : 8), at + long);
+    if (PARENTS.test(type)) lines.push(`${indent}${type}`, ...describeBoxes(content, `${indent}  `));
+    else lines.push(`${indent}${type} ${shown(content)}`);
+    at += long;
+  }
+  return lines;
+}
+
+const goldenOf = async (file: VirtualFile): Promise<string> => {
+  const whole = await buffer(file.read(0, file.size));
+  const middle = await buffer(file.read(file.size >> 1, (file.size >> 1) + 100));
+  expect(middle.equals(whole.subarray(file.size >> 1, (file.size >> 1) + 100))).toBe(true);
+  return [`${file.type} ${file.size} bytes, ${file.durationSeconds} s`, ...describeBoxes(whole), ''].join('\n');
+};
+
+const EXTRAS: LayoutExtras = {
+  tags: mp4Tags(
+    { title: 'A title', artist: 'Someone', album: 'A list', trackNumber: 3 } as never,
+    Buffer.from('ÿØÿ', 'latin1'),
+  ),
+  text: {
+    language: 'de',
+    cues: [
+      { startMs: 200, endMs: 900, text: 'Ä\nb' },
+      { startMs: 1200, endMs: 1300, text: 'c' },
+    ],
+  },
+  chapters: [
+    { startSeconds: 0, endSeconds: 1, title: 'One' },
+    { startSeconds: 1, endSeconds: 2, title: 'Two' },
+  ],
+  sounds: [
+    { language: 'de', name: 'Deutsch' },
+    { language: 'en', name: 'English' },
+  ],
+  recordedAtMs: 1_700_000_000_000,
+};
+
+const SETS: readonly (readonly string[])[] = [
+  ['video.mp4', 'audio.m4a'],
+  ['video.mp4', 'ac3.mp4', 'opus.mp4'],
+  ['video-fragments.mp4', 'audio-fragments.m4a'],
+  ['video-fragments.mp4', 'audio.m4a', 'opus.webm'],
+  ['video.mp4', 'aac.m3u8'],
+  ['video.webm', 'opus.webm'],
+  ['both.mp4'],
+  ['ts.m3u8'],
+  ['cmaf.m3u8'],
+  ['aac.m3u8'],
+  ['hevc.m3u8'],
+  ['mp3.m3u8'],
+  ['opus.webm'],
+];
+
+it.each(SETS.map((names) => [names.join('+'), names] as const))('joins %s', async (title, names) => {
+  const sources = await Promise.all(names.map(sourceOf));
+  await expect(await goldenOf(await join(sources))).toMatchFileSnapshot(`golden/joined/${title}.txt`);
+  const layout = createLayout(await Promise.all(sources.map(headersOf)), EXTRAS);
+  await expect(await goldenOf(await fileOfLayout(sources, layout))).toMatchFileSnapshot(`golden/extended/${title}.txt`);
+});
+
+it.each(['both.mp4', 'video.mp4', 'audio.m4a', 'ts.m3u8', 'cmaf.m3u8', 'hevc.m3u8', 'video.webm'])(
+  'cuts %s',
+  async (name) => {
+    const made = await sourceOf(name);
+    const source = 'open' in made ? await join([made]) : made;
+    await expect(await goldenOf(await clip(source, 0.55, 1.45))).toMatchFileSnapshot(`golden/clipped/${name}.txt`);
+  },
+);
+
+it.each([
+  ['both', 'both.mp4', ['vide', 'soun'], {}],
+  ['both-keyframe', 'both.mp4', ['vide', 'soun'], { isFromKeyframe: true }],
+  ['both-extended', 'both.mp4', ['vide', 'soun'], EXTRAS],
+  ['m4a', 'both.mp4', ['soun'], { container: 'm4a' }],
+  ['opus', 'opus.mp4', ['soun'], { container: 'opus', tags: opusTags(['TITLE=A']) }],
+] as const)('leaves out a part: %s', async (title, name, kinds, options) => {
+  const source = fileOf(name);
+  const skipped = title === 'opus' ? undefined : [{ startSeconds: 0.7, endSeconds: 1.15 }];
+  const times = { startSeconds: 0.35, endSeconds: 1.8, skipped };
+  const layout = layOutClipSources(
+    [{ header: packSource((await headersOf(source)) as FileHeaders), kinds }],
+    times,
+    options,
+  );
+  const text = `${layout.startSeconds} to ${layout.endSeconds}\n${await goldenOf(await fileOfLayout([source], layout))}`;
+  await expect(text).toMatchFileSnapshot(`golden/parts/${title}.txt`);
+});
+
+it('presents HLS and DASH of a file, of fragments and of lists', async () => {
+  const made = [
+    ['both.mp4', 'vide'],
+    ['both.mp4', 'soun'],
+    ['video-fragments.mp4', 'vide'],
+    ['cmaf.m3u8', 'vide'],
+    ['video.webm', 'vide'],
+  ] as const;
+  const streams = [];
+  let text = '';
+  for (const [index, [name, kind]] of made.entries()) {
+    const source = await sourceOf(name);
+    const layout = layOutHls(await headersOf(source), [kind]);
+    const stream = { ...layout.stream, file: `${index}.mp4`, playlist: `${index}.m3u8` };
+    streams.push(stream);
+    text += `# ${name} ${kind}\n${writeMediaPlaylist(stream)}\n${await goldenOf(await fileOfLayout([source], layout))}\n`;
+  }
+  const sound = { language: 'de', name: 'Deutsch "1"' };
+  const named = streams.map((stream) => (stream.kind === 'audio' ? { ...stream, sound } : stream));
+  await expect(
+    `${text}${writeMasterPlaylist(named, 'chapters.json')}\n${writeDashManifest(named)}\n`,
+  ).toMatchFileSnapshot('golden/presented.txt');
+});
+
+it('writes the records of archives and tags', async () => {
+  const modifiedAt = new Date(Date.UTC(2026, 10, 22, 13, 30, 59));
+  const written = [1000, 2 ** 32 + 7].map((size, index) => ({
+    entry: { path: `ä/${index}.mp4`, size, modifiedAt },
+    size,
+    compressedSize: size + 5,
+    crc32: 0x0102_0304,
+    offset: index * 2 ** 33,
+  }));
+  const chapters = [{ startSeconds: 0.5, endSeconds: 2, title: 'One' }];
+  const text = {
+    title: 'Ä',
+    artist: null,
+    album: 'A list',
+    trackNumber: 3,
+    date: '2026-11-22',
+    link: 'https://a.test/',
+    chapters,
+  };
+  const tag = fullId3Tag(text, Buffer.from('ÿØÿ', 'latin1'));
+  const records: [string, Buffer][] = [
+    ...written.flatMap((each): [string, Buffer][] => [
+      ['local header', localHeader(each.entry)],
+      ['data descriptor', dataDescriptor(each)],
+    ]),
+    ['central directory', centralDirectory(written, 2 ** 34)],
+    ['short tag', id3Tag(text)],
+    ['full tag', tag.subarray(0, tag.findLastIndex((byte) => byte !== 0) + 1)],
+    ['full tag with its padding', tag],
+  ];
+  const lines = records.map(([name, bytes]) => `${name} ${bytes.length > 1000 ? shown(bytes) : bytes.toString('hex')}`);
+  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('golden/records.txt');
+});
