@@ -6,6 +6,7 @@ import { createTools, pythonForYtDlp, smokeTestYtDlp, type YtDlp } from '@reelay
 import { readSettings, SettingError, type Settings } from '../core/config/index.ts';
 import { createEgress, openLoopbackProxy } from '../core/egress/index.ts';
 import { messageOf } from '../core/errors/index.ts';
+import { type Finding, findingsOn } from '../core/log/index.ts';
 import { isDiskNearlyFull } from '../core/state/sqlite/index.ts';
 import { toToolsOptions } from './local-tools.ts';
 import { isLoopback } from './process.ts';
@@ -202,26 +203,3 @@ async function checkYtDlp(ytDlp: YtDlp): Promise<Finding> {
 }
 
 const SMOKE_TEST_TIMEOUT_MS = 60_000;
-
-/** `ok`, `warning`: works, but has a consequence to know about, `problem`: the service or a part of it does not work. */
-type Severity = 'ok' | 'warning' | 'problem';
-
-/** What a check found, in one line, with what to do unless it is ok. */
-export interface Finding {
-  readonly severity: Severity;
-  readonly subject: string;
-  readonly text: string;
-}
-
-/** Creates findings on one subject. */
-const findingsOn = (subject: string) => ({
-  ok: (text: string): Finding => ({ severity: 'ok', subject, text }),
-  warning: (text: string): Finding => ({ severity: 'warning', subject, text }),
-  problem: (text: string): Finding => ({ severity: 'problem', subject, text }),
-});
-
-const WIDTHS = { severity: 9, subject: 15 };
-
-/** One line for the terminal. */
-export const formatFinding = ({ severity, subject, text }: Finding): string =>
-  severity.padEnd(WIDTHS.severity) + subject.padEnd(WIDTHS.subject) + text;

@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { LambdaClient } from '@aws-sdk/client-lambda';
+import { type Finding, formatFindings, hasProblem } from '../../core/log/index.ts';
 import type { GuardReport } from '../../core/spending/index.ts';
 import { CLOUDFRONT_REGION, firewallStackNameOf, readContext, stackNameOf } from '../settings.ts';
 import {
@@ -18,7 +19,7 @@ import {
   type StackTarget,
   unprotect,
 } from './deployed-stack.ts';
-import { checkAccount, checkMachine, type Finding, formatFindings, regionsOf } from './preflight.ts';
+import { checkAccount, checkMachine, regionsOf } from './preflight.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CDK = join(ROOT, 'node_modules', 'aws-cdk', 'bin', 'cdk');
@@ -97,10 +98,6 @@ async function checkAll(given: Flags): Promise<Finding[]> {
   return [...checkMachine(given.settings), ...(await checkAccount(given))];
 }
 
-function hasProblem(findings: readonly Finding[]): boolean {
-  return findings.some(({ state }) => state === 'problem');
-}
-
 async function preflight(): Promise<void> {
   const findings = await checkAll(await readFlags());
   process.stdout.write(`${formatFindings(findings)}\n`);
@@ -113,7 +110,7 @@ async function deploy(): Promise<void> {
     throw new Error('deploy writes to cdk.out and deploys it: leave --output out');
   const given = await readFlags();
   if (!given['skip-preflight']) {
-    const findings = (await checkAll(given)).filter(({ state }) => state !== 'ok');
+    const findings = (await checkAll(given)).filter(({ severity }) => severity !== 'ok');
     if (findings.length > 0) process.stderr.write(`${formatFindings(findings)}\n`);
     if (hasProblem(findings))
       throw new Error('Nothing was built. npm run infra -- preflight shows all; --skip-preflight deploys nevertheless');

@@ -2,22 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { DescribeVpcsCommand, EC2Client } from '@aws-sdk/client-ec2';
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { SettingError } from '../../core/config/index.ts';
+import type { Finding } from '../../core/log/index.ts';
 import { profileOf } from '../profiles.ts';
 import { CLOUDFRONT_REGION, checkTarget, type DeploymentSettings, stackNameOf } from '../settings.ts';
 import { type AwsTarget, findStack, invokeCostGuard, isBootstrapped } from './deployed-stack.ts';
 
-/** `problem`: the deployment would fail. `warning`: it works with less, or what was looked for is not known. */
-type State = 'ok' | 'warning' | 'problem';
-
-/** What one check found. */
-export interface Finding {
-  readonly subject: string;
-  readonly state: State;
-  /** What was found, and what to do about it, in one line. */
-  readonly text: string;
-}
-
-type Answer = readonly [state: State, text: string];
+type Answer = readonly [severity: Finding['severity'], text: string];
 
 interface PreflightOptions extends Partial<AwsTarget> {
   readonly settings: DeploymentSettings;
@@ -25,17 +15,12 @@ interface PreflightOptions extends Partial<AwsTarget> {
   readonly qualifier?: string | undefined;
 }
 
-const MARKS = { ok: 'ok     ', warning: 'warning', problem: 'PROBLEM' } as const;
 /** Answers that are not AWS's own, such as those of a proxy, may be whole pages. */
 const MAX_MESSAGE_CHARACTERS = 120;
 /** Lambda leaves no fewer to all functions without a reservation. */
 const MIN_UNRESERVED_EXECUTIONS = 100;
 /** Networks of a region, unless the account has more. */
 const USUAL_NETWORKS = 5;
-
-/** One line for each finding. */
-export const formatFindings = (findings: readonly Finding[]): string =>
-  findings.map(({ state, subject, text }) => `${MARKS[state]}  ${subject}: ${text}`).join('\n');
 
 /** Where a deployment has stacks. */
 export const regionsOf = (settings: DeploymentSettings, region: string): string[] => [
@@ -48,8 +33,8 @@ export function checkMachine({ streamImage }: DeploymentSettings): Finding[] {
   const check = (subject: string, program: string, args: readonly string[], advice: string) => {
     const { status, error } = spawnSync(program, args);
     const trouble = error ? 'is not installed' : 'does not run';
-    if (status === 0) findings.push({ subject, state: 'ok', text: `${program} responds` });
-    else findings.push({ subject, state: 'problem', text: `${program} ${trouble}: ${advice}` });
+    if (status === 0) findings.push({ subject, severity: 'ok', text: `${program} responds` });
+    else findings.push({ subject, severity: 'problem', text: `${program} ${trouble}: ${advice}` });
   };
   check('pip', 'python3', ['-m', 'pip', '--version'], 'install Python 3 with pip, which downloads FFmpeg');
   const advice =
@@ -60,7 +45,7 @@ export function checkMachine({ streamImage }: DeploymentSettings): Finding[] {
 
 /** What the deployment needs of the account and region. Changes nothing; what fails is a finding. @throws SettingError for settings that no profile permits */
 export async function checkAccount({ settings, region, profile, qualifier }: PreflightOptions): Promise<Finding[]> {
-  const stop = (subject: string, text: string): Finding[] => [{ subject, state: 'problem', text }];
+  const stop = (subject: string, text: string): Finding[] => [{ subject, severity: 'problem', text }];
   if (!region) return stop('region', 'none is set: set AWS_REGION, or region in the AWS profile');
   const target = { region, profile, stackName: stackNameOf(settings) };
   let isDeployed = false;
@@ -119,8 +104,8 @@ export async function checkAccount({ settings, region, profile, qualifier }: Pre
   return Promise.all(
     Object.entries(checks).map(async ([subject, check]) => {
       const unknown = (error: unknown): Answer => ['warning', `could not be checked: ${messageOf(error)}`];
-      const [state, text] = await check().catch(unknown);
-      return { subject, state, text };
+      const [severity, text] = await check().catch(unknown);
+      return { subject, severity, text };
     }),
   );
 }

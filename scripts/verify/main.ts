@@ -3,10 +3,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { formatFindings, hasProblem } from '../../core/log/index.ts';
 import { createPacedRequests } from '../../test/contract/paced-requests.ts';
 import { UsageError } from '../command-line.ts';
 import { parseOptions, readLinks, USAGE, type VerifyOptions } from './options.ts';
-import { formatSites, streamLinks } from './sites.ts';
+import { findingsOf, streamLinks } from './sites.ts';
 
 /** The instance cannot be verified; the message says why. */
 class NotVerifiable extends Error {
@@ -39,9 +40,9 @@ async function main(args: readonly string[]): Promise<number> {
   await awaitService(request, options);
   let status = await runSuite(options);
   if (listed.length > 0) {
-    const streamed = await streamLinks(request, listed);
-    say(`\n${formatSites(streamed)}`);
-    if (streamed.some(({ failure }) => failure !== undefined)) status = 1;
+    const findings = findingsOf(await streamLinks(request, listed));
+    say(`\n${formatFindings(findings)}`);
+    if (hasProblem(findings)) status = 1;
   }
   return status;
 }

@@ -19,8 +19,8 @@ export const USAGE = `Use: npm run verify -- https://instance.example [--link ht
 
 Runs the tests of test/contract that hold for any instance, by some 250 requests that change nothing. It needs the dependencies
 for development: npm ci in a clone. With --link, which may be repeated, it also resolves that link and streams a few ranges of it.
-With --links it resolves each link of a file, one per line, reads the beginning of its first rendition, and ends with a table by
-site. --wait bounds waiting for maintenance and Retry-After. REELAY_ACCESS_KEY is the access key of a private instance.
+With --links it resolves each link of a file, one per line, reads the beginning of its first rendition, and ends with a line for
+each site. --wait bounds waiting for maintenance and Retry-After. REELAY_ACCESS_KEY is the access key of a private instance.
 Exit status: 0 everything holds, 1 something does not, 2 the command line is wrong, 3 the instance does not answer.`;
 
 const DEFAULT_WAIT_SECONDS = 180;

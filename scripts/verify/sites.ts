@@ -1,4 +1,5 @@
 import { siteOf } from '../../core/egress/index.ts';
+import { type Finding, findingsOn } from '../../core/log/index.ts';
 import type { createPacedRequests } from '../../test/contract/paced-requests.ts';
 import type { ReceivedResponse } from '../../test/support/request.ts';
 
@@ -56,21 +57,20 @@ function describeFailure({ status, body }: ReceivedResponse): string {
   return `${status} ${name}`.trimEnd();
 }
 
-/** A table with a line for each site: how many of its links were streamed, the median of their seconds, and why others were not. */
-export function formatSites(links: readonly StreamedLink[]): string {
-  const sites = Map.groupBy(links, ({ site }) => site);
-  const width = Math.max('site'.length, ...Array.from(sites.keys(), ({ length }) => length));
-  const row = (site: string, count: string, seconds: string, failures: string) =>
-    `${site.padEnd(width)}  ${count.padStart(10)}  ${seconds.padStart(8)}  ${failures}`.trimEnd();
-  const rows = Array.from(sites, ([site, all]) => {
-    const seconds = all.flatMap((link) => (link.failure === undefined ? [link.seconds] : [])).sort((a, b) => a - b);
-    const median = seconds[Math.floor(seconds.length / 2)];
-    const counts = Map.groupBy(
-      all.flatMap(({ failure }) => failure ?? []),
-      (failure) => failure,
-    );
-    const failures = Array.from(counts, ([failure, { length }]) => (length > 1 ? `${failure} (${length})` : failure));
-    return row(site, `${seconds.length} of ${all.length}`, median?.toFixed(1) ?? '', failures.join(', '));
-  });
-  return [row('site', 'streamed', 'seconds', 'not streamed'), ...rows].join('\n');
-}
+/** A finding for each site: how many of its links were streamed, the median of their seconds, and why others were not. */
+export const findingsOf = (links: readonly StreamedLink[]): Finding[] =>
+  Array.from(
+    Map.groupBy(links, ({ site }) => site),
+    ([site, all]) => {
+      const seconds = all.flatMap((link) => (link.failure === undefined ? [link.seconds] : [])).sort((a, b) => a - b);
+      const median = seconds[Math.floor(seconds.length / 2)];
+      const reasons = Map.groupBy(
+        all.flatMap(({ failure }) => failure ?? []),
+        (failure) => failure,
+      );
+      const failures = Array.from(reasons, ([reason, { length }]) => (length > 1 ? `${reason} (${length})` : reason));
+      const streamed = `${seconds.length} of ${all.length} streamed${median === undefined ? '' : `, in ${median.toFixed(1)} s`}`;
+      const { ok, problem } = findingsOn(site);
+      return failures.length === 0 ? ok(streamed) : problem(`${streamed}; not: ${failures.join(', ')}`);
+    },
+  );

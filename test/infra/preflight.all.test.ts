@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { checkAccount, checkMachine, type Finding, formatFindings } from '../../infra/cli/preflight.ts';
+import { type Finding, formatFindings } from '../../core/log/index.ts';
+import { checkAccount, checkMachine } from '../../infra/cli/preflight.ts';
 import { readContext } from '../../infra/settings.ts';
 import { useFakeEndpoint } from './cli/fake-endpoint.ts';
 
@@ -78,12 +79,12 @@ function answerTo(wanted: string, body: string): [status: number, type: string, 
 const check = (context: Record<string, unknown> = { profile: 'hobby' }, region: string | undefined = 'eu-central-1') =>
   checkAccount({ settings: readContext(context), region });
 const stateOf = (findings: readonly Finding[], subject: string) =>
-  findings.filter((finding) => finding.subject === subject).map(({ state, text: said }) => [state, said]);
+  findings.filter((finding) => finding.subject === subject).map(({ severity, text: said }) => [severity, said]);
 
 describe('the preflight of an account', () => {
   it('lets hobby into an empty account, and says what new accounts meet', async () => {
     const findings = await check();
-    expect(findings.filter(({ state }) => state === 'problem')).toEqual([]);
+    expect(findings.filter(({ severity }) => severity === 'problem')).toEqual([]);
     expect(stateOf(findings, 'bootstrap in eu-central-1')).toEqual([['ok', 'npm run deploy does it']]);
     expect(stateOf(findings, 'VPCs')).toEqual([['ok', '1 in eu-central-1']]);
     expect(formatFindings(findings).split('\n')).toHaveLength(findings.length);
@@ -109,7 +110,7 @@ describe('the preflight of an account', () => {
   it('needs nothing more for a stack that exists', async () => {
     Object.assign(account, { vpcs: 5, stack: 'UPDATE_COMPLETE' });
     const findings = await check();
-    expect(findings.filter(({ state }) => state === 'problem')).toEqual([]);
+    expect(findings.filter(({ severity }) => severity === 'problem')).toEqual([]);
   });
 
   it('stops while the cost guard keeps the service closed', async () => {
@@ -139,7 +140,7 @@ describe('the preflight of an account', () => {
     account.refused = { DescribeStacks: 403 };
     expect(await check()).toEqual([
       {
-        state: 'problem',
+        severity: 'problem',
         subject: 'account',
         text: expect.stringMatching(/AWS accepts no request \(is not authorized\): set AWS_PROFILE/),
       },
@@ -147,7 +148,7 @@ describe('the preflight of an account', () => {
     account.refused = {};
     expect(await checkAccount({ settings: readContext({}), region: undefined })).toMatchObject([{ subject: 'region' }]);
     expect((await check({ profile: 'hobby' }, 'ap-east-2')).at(-1)).toMatchObject({
-      state: 'problem',
+      severity: 'problem',
       subject: 'region',
       text: expect.stringMatching(/^ap-east-2 has no function URLs/),
     });
@@ -158,10 +159,10 @@ describe('the preflight of this machine', () => {
   it('asks for a program that builds images', () => {
     vi.stubEnv('CDK_DOCKER', '/nowhere/docker');
     expect(checkMachine(readContext({}))).toContainEqual(
-      expect.objectContaining({ state: 'problem', subject: 'image' }),
+      expect.objectContaining({ severity: 'problem', subject: 'image' }),
     );
     vi.stubEnv('CDK_DOCKER', 'true');
-    expect(checkMachine(readContext({}))).toContainEqual({ subject: 'image', state: 'ok', text: 'true responds' });
+    expect(checkMachine(readContext({}))).toContainEqual({ subject: 'image', severity: 'ok', text: 'true responds' });
     expect(checkMachine(readContext({ streamImage: 'codebuild' }))).toMatchObject([{ subject: 'pip' }]);
     vi.unstubAllEnvs();
   });

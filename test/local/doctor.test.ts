@@ -4,7 +4,8 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
-import { checkExposure, type Finding, formatFinding, runChecks } from '../../local/checks.ts';
+import { type Finding, formatFindings } from '../../core/log/index.ts';
+import { checkExposure, runChecks } from '../../local/checks.ts';
 import { withLock } from '../../packages/yt-dlp-worker/src/install/version-store.ts';
 import { startOrigin } from '../origin/server.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
@@ -135,5 +136,5 @@ describe('single checks', () => {
   });
 
   it('are printed in columns', () =>
-    expect(formatFinding({ severity: 'ok', subject: 'Port', text: 'free' })).toBe('ok       Port           free'));
+    expect(formatFindings([{ severity: 'ok', subject: 'Port', text: 'free' }])).toBe('ok       Port           free'));
 });

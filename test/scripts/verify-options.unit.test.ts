@@ -1,9 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { formatFindings } from '../../core/log/index.ts';
 import { UsageError } from '../../scripts/command-line.ts';
 import { parseOptions, readLinks } from '../../scripts/verify/options.ts';
-import { formatSites, streamLinks } from '../../scripts/verify/sites.ts';
+import { findingsOf, streamLinks } from '../../scripts/verify/sites.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 async function temporaryFile(text: string): Promise<string> {
@@ -41,7 +42,7 @@ describe('parseOptions', () => {
   ])('rejects %j', (args) => expect(() => parseOptions(args)).toThrow(UsageError));
 });
 
-it('formatSites has a line for each site, with the median of the seconds and the reasons of failures', () => {
+it('has a finding for each site, with the median of the seconds and the reasons of failures', () => {
   const one = { site: 'one.example' };
   const two = { site: 'two.example' };
   const links = [
@@ -52,13 +53,11 @@ it('formatSites has a line for each site, with the median of the seconds and the
     { ...two, seconds: 1, failure: '404 gone' },
     { ...two, seconds: 1, failure: '404 gone' },
   ];
-  expect(formatSites(links)).toBe(
-    [
-      'site           streamed   seconds  not streamed',
-      'one.example      3 of 4       2.0  415 bot-check',
-      'two.example      0 of 2            404 gone (2)',
-    ].join('\n'),
-  );
+  expect(formatFindings(findingsOf([...links, { site: 'a.example', seconds: 4 }])).split('\n')).toEqual([
+    'problem  one.example    3 of 4 streamed, in 2.0 s; not: 415 bot-check',
+    'problem  two.example    0 of 2 streamed; not: 404 gone (2)',
+    'ok       a.example      1 of 1 streamed, in 4.0 s',
+  ]);
 });
 
 describe('readLinks', () => {

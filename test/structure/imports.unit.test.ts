@@ -28,7 +28,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   lambdas: ['core', 'packages', 'package.json'],
   'stream-service': ['core', 'packages'],
   'infra/build': ['packages'],
-  infra: ['core/config', 'core/api', 'core/spending', 'infra/build', 'web/security-headers.json'],
+  infra: ['core/config', 'core/api', 'core/log', 'core/spending', 'infra/build', 'web/security-headers.json'],
   web: ['clients', 'core/conversions/formats'],
   local: ['*'],
   bench: ['*'],
