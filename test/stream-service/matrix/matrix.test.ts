@@ -1,0 +1,3 @@
+import { describeCells, GATE } from './matrix.ts';
+
+describeCells(GATE);

@@ -1,0 +1,3 @@
+import { describeRows } from '../matrix.ts';
+
+describeRows('DASH');
