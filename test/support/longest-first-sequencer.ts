@@ -32,7 +32,6 @@ export const LONGEST_TESTS = [
   'test/stream-service/**/mp3.all.test.ts',
   'test/stream-service/**/segment-boundaries.all.test.ts',
   'test/stream-service/http/fetched-bytes.all.test.ts',
-  'test/stream-service/**/pair-seeks.all.test.ts',
   'test/stream-service/task/main.all.test.ts',
   'test/web/browser/firefox.all.test.ts',
   'test/web/browser/page-states.all.test.ts',

@@ -18,20 +18,7 @@ import { resourceOf, track } from './fixture.ts';
 
 const SEGMENT_BYTES = GROUP_FRAMES * 576;
 const layout: FrameLayout = { tagBytes: 100, encoding: mp3Encoding(192), frames: 15_000 };
-const size = 100 + 15_000 * 576;
-
-describe('layoutBytes', () => {
-  it('adds up tag and frames', () => expect(layoutBytes(layout)).toBe(size));
-});
-
-describe('tagSlice', () => {
-  it.each([
-    ['all of it', 0, size - 1, [0, 100]],
-    ['its first byte', 0, 0, [0, 1]],
-    ['its last byte and more', 99, 2000, [99, 100]],
-    ['nothing of it', 100, 2000, [100, 100]],
-  ])('returns %s', (_, first, last, slice) => expect(tagSlice(layout, first, last)).toEqual(slice));
-});
+const size = layoutBytes(layout);
 
 describe('clipLayout', () => {
   it.each([
@@ -45,9 +32,6 @@ describe('clipLayout', () => {
 describe('nextFrameRange', () => {
   it.each([
     ['only the tag', 0, 99, 500, undefined],
-    ['an empty rest', 576, 575, 500, undefined],
-    ['the first byte of audio', 100, 100, 500, { group: 0, firstFrame: 0, endFrame: 1, slice: [0, 1] }],
-    ['one whole frame', 100, 675, 500, { group: 0, firstFrame: 0, endFrame: 1, slice: [0, 576] }],
     ['the boundary of two frames', 675, 676, 500, { group: 0, firstFrame: 0, endFrame: 2, slice: [575, 577] }],
     ['a limited number of frames', 0, size - 1, 500, { group: 0, firstFrame: 0, endFrame: 500, slice: [0, 288_000] }],
     [
@@ -57,14 +41,6 @@ describe('nextFrameRange', () => {
       500,
       { group: 0, firstFrame: GROUP_FRAMES - 1, endFrame: GROUP_FRAMES, slice: [575, 576] },
     ],
-    [
-      'the start of a group',
-      100 + SEGMENT_BYTES,
-      size - 1,
-      500,
-      { group: 1, firstFrame: GROUP_FRAMES, endFrame: GROUP_FRAMES + 500, slice: [0, 288_000] },
-    ],
-    ['the last byte', size - 1, size - 1, 500, { group: 2, firstFrame: 14_999, endFrame: 15_000, slice: [575, 576] }],
   ])('selects %s', (_, first, last, frames, piece) =>
     expect(nextFrameRange(layout, first, last, frames)).toEqual(piece),
   );
@@ -75,6 +51,7 @@ describe('nextFrameRange', () => {
     for (let round = 0; round < 200; round += 1) {
       const first = upTo(size);
       const last = first + upTo(size - first);
+      expect(tagSlice(layout, first, last)).toEqual([Math.min(first, 100), Math.min(last + 1, 100)]);
       let cursor = Math.max(first, layout.tagBytes);
       for (;;) {
         const piece = nextFrameRange(layout, cursor, last, 1 + upTo(9000));

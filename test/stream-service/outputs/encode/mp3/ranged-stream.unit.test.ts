@@ -8,7 +8,7 @@ import { MP3_FRAME_BYTES } from '../../../../../core/conversions/conversion.ts';
 import { createComputedExtents } from '../../../../../stream-service/outputs/computed-extents.ts';
 import { GROUP_FRAMES, mp3Encoding } from '../../../../../stream-service/outputs/encode/encoded-formats.ts';
 import { type FrameRange, layoutBytes } from '../../../../../stream-service/outputs/encode/frames/frame-layout.ts';
-import { rangedStream } from '../../../../../stream-service/outputs/encode/frames/ranged-stream.ts';
+import { rangedStream, splitRemaining } from '../../../../../stream-service/outputs/encode/frames/ranged-stream.ts';
 
 const tag = Buffer.from('a tag');
 const layout = { tagBytes: tag.length, encoding: mp3Encoding(192), frames: 2 * GROUP_FRAMES + 4000 };
@@ -121,3 +121,13 @@ it('leaves the queue for an encoder at once when it is destroyed', async () => {
     expect(waiting.splice(0).map(({ aborted }) => aborted)).toEqual([true]);
   }
 });
+
+it.each([
+  ['the first group of many', { begun: [], group: 6000, left: 150_001 }, 6000],
+  ['half of the last, where one frame follows', { begun: [2000, 2000], group: 6000, left: 6001 }, 3001],
+  ['less of it, where another is nearly done', { begun: [5500, 6000], group: 4000, left: 4000 }, 2250],
+  ['all of it, where another has much more to do', { begun: [1000, 6000], group: 4000, left: 4000 }, 4000],
+  ['no range that is not worth the start', { begun: [1000, 1000], group: 1500, left: 1500 }, 1500],
+  ['and leaves no such range', { begun: [3000, 4000], group: 2900, left: 2900 }, 2900],
+  ['everything to a single encoder', { begun: [3000], group: 3000, left: 3000, encoders: 1 }, 3000],
+])('assigns an encoder %s', (_what, work, share) => expect(splitRemaining({ encoders: 2, ...work })).toBe(share));
