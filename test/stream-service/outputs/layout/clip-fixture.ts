@@ -101,15 +101,3 @@ export const heardSamples = async (file: string): Promise<Int16Array> =>
   samplesOf((await ffmpeg(['-i', file, '-map', '0:a:0', ...SAMPLES, '-'])).stdout);
 
 const samplesOf = (bytes: Buffer) => new Int16Array(bytes.buffer, bytes.byteOffset, bytes.length >> 1);
-
-/** Size and digest of each packet of video and audio, in decode order, those that are not shown included. */
-export async function packets(files: Files): Promise<{ video: string[]; audio: string[] }> {
-  const inputs = files.flatMap((file) => ['-ignore_editlist', '1', '-i', file]);
-  const maps = ['-map', '0:v:0', '-map', `${files.length - 1}:a:0`];
-  const text = (await ffmpeg([...inputs, ...maps, '-c', 'copy', '-copyts', '-f', 'framemd5', '-'])).stdout.toString();
-  const streamOf = (index: number) =>
-    [...text.matchAll(new RegExp(`^${index}, *-?\\d+, *-?\\d+, *\\d+, *(\\d+), (\\w{32})`, 'gm'))].map(
-      ([, size, digest]) => `${size} ${digest}`,
-    );
-  return { video: streamOf(0), audio: streamOf(1) };
-}

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { FileSource } from '@reelay/source';
 import { ensureFolder, ensureMedia } from '../../../origin/media.ts';
@@ -10,75 +10,36 @@ import { fileSource } from '../encode/mp3/fixture.ts';
 
 const run = promisify(execFile);
 
-/** Files that the origin has not, made from its own. FFmpeg's arguments before the output. */
-const RECIPES: Readonly<Record<string, readonly string[]>> = {
-  'indexed.mp4': ['-i', 'long-video.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+dash+global_sidx'],
-  'indexed.m4a': [
-    ...['-i', 'long-audio.m4a', '-c', 'copy', '-frag_duration', '5000000'],
-    ...['-movflags', 'empty_moov+dash+global_sidx'],
-  ],
-  'coarse.mp4': [
-    ...['-i', 'long-video.mp4', '-c', 'copy', '-frag_duration', '5000000'],
-    ...['-movflags', 'empty_moov+dash+global_sidx'],
-  ],
-  'coarse.m4a': [
-    ...['-i', 'long-audio.m4a', '-c', 'copy', '-frag_duration', '9984000'],
-    ...['-movflags', 'empty_moov+dash+global_sidx'],
-  ],
-  'cd.m4a': [
-    ...['-i', 'long-audio.m4a', '-ar', '44100', '-c:a', 'aac', '-frag_duration', '5000000'],
-    ...['-movflags', 'empty_moov+dash+global_sidx'],
-  ],
-  // The index of FFmpeg does not say that each group after the first one is open.
-  'open.mp4': [
-    ...['-i', 'long-video.mp4', '-c:v', 'libx264', '-preset', 'ultrafast', '-bf', '3', '-b_strategy', '0', '-g', '48'],
-    ...['-x264-params', 'open-gop=1:scenecut=0', '-movflags', 'frag_keyframe+empty_moov+dash+global_sidx'],
-  ],
-  'absolute.mp4': ['-i', 'long-video.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+global_sidx'],
-  'short-indexed.m4a': [
-    ...['-i', 'ladder/aac-128.m4a', '-c', 'copy', '-frag_duration', '2000000'],
-    ...['-movflags', 'empty_moov+dash+global_sidx'],
-  ],
-  'bframes.mp4': [
-    ...['-i', 'ladder/h264-720.mp4', '-c:v', 'libx264', '-preset', 'ultrafast', '-bf', '3', '-b_strategy', '0'],
-    ...['-video_track_timescale', '90000', '-movie_timescale', '600'],
-  ],
-  'flac.mp4': ['-i', 'tone.flac', '-c', 'copy', '-strict', '-2'],
-  'opus.mp4': ['-i', 'ladder/opus-96.webm', '-c', 'copy'],
-  'ac3.mp4': ['-i', 'ladder/aac-128.m4a', '-c:a', 'ac3'],
-  'mp3.mp4': ['-i', 'ladder/aac-128.m4a', '-c:a', 'libmp3lame'],
-  'vp9.mp4': ['-i', 'ladder/vp9-360.webm', '-c', 'copy'],
-  'hevc.mp4': ['-i', 'clip.mp4', '-an', '-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=none'],
-  'muxed-indexed.mp4': [
-    ...['-i', 'long.mp4', '-c', 'copy', '-frag_duration', '5000000'],
-    ...['-movflags', 'frag_keyframe+empty_moov+dash+global_sidx'],
-  ],
-  'unindexed.mp4': ['-i', 'long-video.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+skip_trailer'],
-  'listed.mp4': ['-i', 'long-video.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov'],
-  'listed.m4a': ['-i', 'long-audio.m4a', '-c', 'copy', '-frag_duration', '5000000', '-movflags', 'empty_moov'],
-  'unindexed-short.mp4': [
-    ...['-i', 'ladder/h264-360.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+skip_trailer'],
-  ],
-  'chained-short.mp4': ['-i', 'ladder/h264-360.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+dash'],
-  'chained-short.m4a': [
-    ...['-i', 'ladder/aac-128.m4a', '-c', 'copy', '-frag_duration', '2000000', '-movflags', 'empty_moov+dash'],
-  ],
-  'partial-index.mp4': [
-    ...['-i', 'ladder/h264-360.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+dash+global_sidx'],
-  ],
-  'two-tracks.mp4': [
-    ...['-i', 'ladder/both-360.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+default_base_moof'],
-  ],
-  'long-video.webm': [
-    ...['-i', 'long-video.mp4', '-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8', '-b:v', '100k'],
-    ...['-g', '50', '-cues_to_front', '1'],
-  ],
-  // Clusters of ten seconds, as those of YouTube.
-  'long-audio.webm': [
-    ...['-i', 'long-audio.m4a', '-c:a', 'libopus', '-b:a', '64k'],
-    ...['-cluster_time_limit', '10000', '-cluster_size_limit', '2000000', '-cues_to_front', '1'],
-  ],
-  'chained.mp4': ['-i', 'long-video.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+dash'],
+const SIDX = ['-movflags', 'empty_moov+dash+global_sidx'];
+const KEYFRAMES = ['-movflags', 'frag_keyframe+empty_moov+dash+global_sidx'];
+const EVERY = (microseconds: number) => ['-frag_duration', String(microseconds)];
+const X264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-bf', '3', '-b_strategy', '0'];
+
+/** Files that the origin has not, made from its own: FFmpeg's arguments before the output, and the input. Streams are copied unless said. */
+const RECIPES: Readonly<Record<string, readonly [from: string, ...args: string[]]>> = {
+  'indexed.mp4': ['long-video.mp4', ...KEYFRAMES],
+  'indexed.m4a': ['long-audio.m4a', ...EVERY(5e6), ...SIDX],
+  'coarse.mp4': ['long-video.mp4', ...EVERY(5e6), ...SIDX],
+  'coarse.m4a': ['long-audio.m4a', ...EVERY(9_984_000), ...SIDX],
+  'absolute.mp4': ['long-video.mp4', '-movflags', 'frag_keyframe+empty_moov+global_sidx'],
+  'short-indexed.m4a': ['ladder/aac-128.m4a', ...EVERY(2e6), ...SIDX],
+  'bframes.mp4': ['ladder/h264-720.mp4', ...X264, '-video_track_timescale', '90000', '-movie_timescale', '600'],
+  'flac.mp4': ['tone.flac', '-strict', '-2'],
+  'opus.mp4': ['ladder/opus-96.webm'],
+  'ac3.mp4': ['ladder/aac-128.m4a', '-c:a', 'ac3'],
+  'mp3.mp4': ['ladder/aac-128.m4a', '-c:a', 'libmp3lame'],
+  'vp9.mp4': ['ladder/vp9-360.webm'],
+  'hevc.mp4': ['clip.mp4', '-an', '-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=none'],
+  'muxed-indexed.mp4': ['long.mp4', ...EVERY(5e6), ...KEYFRAMES],
+  'unindexed.mp4': ['long-video.mp4', '-movflags', 'frag_keyframe+empty_moov+skip_trailer'],
+  'listed.mp4': ['long-video.mp4', '-movflags', 'frag_keyframe+empty_moov'],
+  'listed.m4a': ['long-audio.m4a', ...EVERY(5e6), '-movflags', 'empty_moov'],
+  'unindexed-short.mp4': ['ladder/h264-360.mp4', '-movflags', 'frag_keyframe+empty_moov+skip_trailer'],
+  'chained-short.mp4': ['ladder/h264-360.mp4', '-movflags', 'frag_keyframe+empty_moov+dash'],
+  'chained-short.m4a': ['ladder/aac-128.m4a', ...EVERY(2e6), '-movflags', 'empty_moov+dash'],
+  'partial-index.mp4': ['ladder/h264-360.mp4', ...KEYFRAMES],
+  'two-tracks.mp4': ['ladder/both-360.mp4', '-movflags', 'frag_keyframe+empty_moov+default_base_moof'],
+  'chained.mp4': ['long-video.mp4', '-movflags', 'frag_keyframe+empty_moov+dash'],
 };
 
 /** Changed recipes create new files in another folder. */
@@ -99,12 +60,9 @@ export async function usePairMedia() {
 
 async function makeFiles(folder: string, media: string): Promise<void> {
   await mkdir(folder, { recursive: true });
-  for (const [name, args] of Object.entries(RECIPES)) {
-    await run(
-      'ffmpeg',
-      ['-nostdin', '-v', 'error', ...args, '-f', extname(name).slice(1).replace('m4a', 'mp4'), join(folder, name)],
-      { cwd: media },
-    );
+  for (const [name, [from, ...args]] of Object.entries(RECIPES)) {
+    const output = ['-f', 'mp4', join(folder, name)];
+    await run('ffmpeg', ['-nostdin', '-v', 'error', '-i', from, '-c', 'copy', ...args, ...output], { cwd: media });
   }
   // FFmpeg does not count the `sidx` that it inserts.
   const absolute = join(folder, 'absolute.mp4');

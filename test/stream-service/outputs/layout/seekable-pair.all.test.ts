@@ -24,17 +24,20 @@ const resource = resourceOf([videoTrack({ sizeBytes: 1000 }), audioTrack({ sizeB
 
 async function start(video: Source | OpenSource, audio: Source | OpenSource) {
   const service = await startService(resource, { video, audio }, { peekSource: undefined });
-  return {
-    sizes: service.sizes,
-    media: `${service.url}/api/Stream/Media/${combinedKey()}`,
-    combined: `${service.url}/api/Stream/Combined/${combinedKey()}`,
-  };
+  return { sizes: service.sizes, media: `${service.url}/api/Stream/Media/${combinedKey()}` };
 }
 
 const startFiles = async (video = 'indexed.mp4', audio = 'indexed.m4a') => {
   const sources = { video: await media.load(video), audio: await media.load(audio) };
   return { ...(await start(sources.video, sources.audio)), ...sources };
 };
+
+const saved = async (file: string, body: Buffer) => {
+  await writeFile(file, body);
+  return file;
+};
+const packetsOfPair = (video: string, audio: string) =>
+  packetDigests(['-i', media.pathOf(video), '-i', media.pathOf(audio), '-map', '0:v:0', '-map', '1:a:0']);
 
 describe('Media with the key of a pair', () => {
   it.each([
@@ -52,86 +55,53 @@ describe('Media with the key of a pair', () => {
     ['partial-index.mp4', 'short-indexed.m4a', 8],
     ['unindexed-short.mp4', 'ladder/aac-128.m4a', 8],
     ['listed.mp4', 'listed.m4a', 300],
-    ['listed.mp4', 'indexed.m4a', 300],
     ['ladder/both-720.mp4', 'ladder/both-360.mp4', 8],
   ])('sends every packet of %s and %s as one file of known length', async (video, audio, seconds) => {
-    const { headers, body } = await sendRequest((await startFiles(video, audio)).media);
-    expect(headers['content-length']).toBe(String(body.length));
+    const { media: url, sizes } = await startFiles(video, audio);
+    const { headers, body } = await expectSeekable(url);
+    expect(headers['content-type']).toBe('video/mp4');
+    expect([...sizes].map(([, bytes]) => bytes)).toEqual([body.length]);
     const file = join(media.folder, 'ours.mp4');
-    await writeFile(file, body);
-    const { packets: got, complaints } = await decodedPackets(file);
+    const { packets, complaints } = await decodedPackets(await saved(file, body));
     expect(complaints).toBe('');
-    expect(await packetDigests(['-i', file, '-map', '0'], await newestFfmpeg())).toEqual(got);
-    const wanted = await packetDigests([
-      ...['-i', media.pathOf(video), '-i', media.pathOf(audio)],
-      ...['-map', '0:v:0', '-map', '1:a:0'],
-    ]);
-    expect(wanted[0]?.length).toBeGreaterThan(100);
-    expect(got).toEqual(wanted);
+    expect(await packetDigests(['-i', file, '-map', '0'], await newestFfmpeg())).toEqual(packets);
+    expect(packets[0]?.length).toBeGreaterThan(100);
+    expect(packets).toEqual(await packetsOfPair(video, audio));
     expect((await probe(file)).durationSeconds).toBeCloseTo(seconds, 0);
   });
 
-  it.each([
-    ['indexed.mp4', 'indexed.m4a'],
-    ['long-video.mp4', 'long-audio.m4a'],
-    ['long-video.mp4', 'indexed.m4a'],
-  ])('assembles the whole file of %s and %s from ranges of any size', async (video, audio) => {
-    const { body, headers } = await expectSeekable((await startFiles(video, audio)).media);
-    expect([body.length > 1_000_000, headers['content-type']]).toEqual([true, 'video/mp4']);
-  });
-
-  it('stores its size with the resource', async () => {
-    const { media: url, sizes } = await startFiles();
-    await sendRequest(url, { headers: { range: 'bytes=0-9' } });
-    const size = Number((await sendRequest(url, { method: 'HEAD' })).headers['content-length']);
-    expect([...sizes].map(([, bytes]) => bytes)).toEqual([size]);
-  });
-
-  it('reads the headers once, and then only the fragments of a range', async () => {
-    const { media: url, video, audio } = await startFiles();
-    const { headers } = await sendRequest(url, { headers: { range: 'bytes=0-9' } });
-    const size = Number(/\/(\d+)/.exec(headers['content-range'] ?? '')?.[1]);
-    const readsBefore = [video.reads.length, audio.reads.length];
-    expect(Math.max(...readsBefore)).toBeLessThanOrEqual(2);
-    for (let index = 1; index <= 20; index += 1) {
-      await sendRequest(url, {
-        headers: { range: `bytes=${Math.floor((size * index) / 25)}-${Math.floor((size * index) / 25) + 99}` },
-      });
-    }
-    const reads = [...video.reads.slice(1), ...audio.reads.slice(1)];
-    expect(video.reads.length + audio.reads.length).toBeLessThanOrEqual(60);
-    for (const { first } of reads) expect(first).toBeGreaterThan(0);
-  });
-
-  it.each([
-    ['indexed.mp4', 'indexed.m4a'],
-    ['long-video.mp4', 'long-audio.m4a'],
-  ])('reads at most one place of %s and %s more than it sends', async (video, audio) => {
+  /** The service with two files, whose headers are read: the size of what is made of them, and what reads parts of it. */
+  const startReading = async (video: string, audio: string, first: Parameters<typeof sendRequest>[1]) => {
     const started = await startFiles(video, audio);
-    const { media: url } = started;
-    const { headers } = await sendRequest(url, { headers: { range: 'bytes=0-9' } });
-    const size = Number(/\/(\d+)/.exec(headers['content-range'] ?? '')?.[1]);
+    const { headers } = await sendRequest(started.media, first);
+    const size = Number(headers['content-range']?.split('/')[1] ?? headers['content-length']);
+    const readAt = (first: number, bytes: number) =>
+      sendRequest(started.media, { headers: { range: `bytes=${first}-${Math.min(first + bytes, size) - 1}` } });
+    return { ...started, size, readAt, sources: [started.video, started.audio] };
+  };
+
+  it.each([
+    ['indexed.mp4', 'indexed.m4a'],
+    ['long-video.mp4', 'long-audio.m4a'],
+  ])('reads the headers of %s and %s once, and then at most one place more than it sends', async (video, audio) => {
+    const { sources, size, readAt } = await startReading(video, audio, { headers: { range: 'bytes=0-9' } });
+    for (const { reads } of sources) expect(reads.length).toBeLessThanOrEqual(2);
     const readBytes = () =>
-      [...started.video.reads, ...started.audio.reads].reduce((sum, { first, last = 0 }) => sum + last - first + 1, 0);
-    for (const sent of [100, 10_000, 300_000]) {
+      sources.flatMap(({ reads }) => reads).reduce((sum, { first, last = 0 }) => sum + last - first + 1, 0);
+    for (const sent of [100, 10_000, 300_000])
       for (let part = 1; part < 12; part += 1) {
-        const first = Math.floor((size * part) / 12);
         const before = readBytes();
-        await sendRequest(url, { headers: { range: `bytes=${first}-${first + sent - 1}` } });
+        await readAt(Math.floor((size * part) / 12), sent);
         // A range may begin and end within a place: 1 s of video at 160 kbit/s and the fragments of its audio, 5 s at 64 kbit/s.
         expect(readBytes() - before - sent).toBeLessThan(200_000);
       }
-    }
+    for (const { reads } of sources) for (const { first } of reads.slice(1)) expect(first).toBeGreaterThan(0);
   });
 
   it('reads no more than the files for a player that opens a connection for each part of them', async () => {
-    const { media: url, video, audio } = await startFiles('coarse.mp4', 'coarse.m4a');
-    const { headers } = await sendRequest(url, { method: 'HEAD' });
-    const size = Number(headers['content-length']);
-    const bytes = 50_000;
-    for (let first = 0; first < size; first += bytes)
-      await sendRequest(url, { headers: { range: `bytes=${first}-${Math.min(first + bytes, size) - 1}` } });
-    for (const { reads, size: fileBytes = 0 } of [video, audio])
+    const { sources, size, readAt } = await startReading('coarse.mp4', 'coarse.m4a', { method: 'HEAD' });
+    for (let first = 0; first < size; first += 50_000) await readAt(first, 50_000);
+    for (const { reads, size: fileBytes = 0 } of sources)
       expect(reads.reduce((sum, { sentBytes }) => sum + sentBytes, 0)).toBeLessThanOrEqual(fileBytes * 1.02);
   });
 
@@ -176,29 +146,9 @@ describe('Media with the key of a pair', () => {
     expect(status).toBe(200);
     expect(headers).toMatchObject({ 'accept-ranges': 'none', 'cache-control': 'no-store' });
     expect(headers).not.toHaveProperty('content-length');
-    const file = join(media.folder, 'muxed.mp4');
-    await writeFile(file, body);
-    const { packets, complaints } = await decodedPackets(file);
+    const { packets, complaints } = await decodedPackets(await saved(join(media.folder, 'muxed.mp4'), body));
     expect(complaints).toBe('');
-    const inputs = ['-i', media.pathOf(video), '-i', media.pathOf('indexed.m4a')];
-    expect(packets).toEqual(await packetDigests([...inputs, '-map', '0:v:0', '-map', '1:a:0']));
-  });
-});
-
-describe('Combined with a layout', () => {
-  it('sends the same bytes from the beginning and names the file with ranges', async () => {
-    const { media: url, combined } = await startFiles();
-    const { body: whole } = await sendRequest(url);
-    const { status, headers, body } = await sendRequest(combined, { headers: { range: 'bytes=10-19' } });
-    expect(status).toBe(200);
-    expect(body.equals(whole)).toBe(true);
-    expect(headers).toMatchObject({
-      'content-length': String(whole.length),
-      'content-location': `/api/Stream/Media/${combinedKey()}`,
-      'accept-ranges': 'none',
-      'cache-control': 'no-store',
-    });
-    expect(headers).not.toHaveProperty('etag');
+    expect(packets).toEqual(await packetsOfPair(video, 'indexed.m4a'));
   });
 });
 
