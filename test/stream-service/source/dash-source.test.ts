@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { packDashSegments } from '@reelay/seekable-media/dash';
 import { describe, expect, it, vi } from 'vitest';
 import type { Track } from '../../../core/state/resource.ts';
-import { init, parts, readAll, same, segments, statusOf, useSegmentedSite } from './segmented-fixture.ts';
-import { resourceWith, sha256, trackAt } from './upstream.ts';
+import { init, parts, same, segments, useSegmentedSite } from './segmented-fixture.ts';
+import { readAll, resourceWith, sha256, statusOf, trackAt } from './upstream.ts';
 
 const site = useSegmentedSite();
 const WITH_INIT = sha256(Buffer.concat([init, ...segments]));

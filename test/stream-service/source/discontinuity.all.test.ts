@@ -1,13 +1,9 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { packDashSegments } from '@reelay/seekable-media/dash';
-import { describe, expect, it } from 'vitest';
-import type { Track } from '../../../core/state/resource.ts';
-import { madeBy } from '../../origin/media.ts';
+import { beforeEach, expect, it } from 'vitest';
 import { sendRequest, statusOrBroken } from '../../support/request.ts';
-import { resourceOf, startService, trackOf } from '../fixture.ts';
+import { trackOf } from '../fixture.ts';
+import { useFolderSite } from '../folder-site.ts';
 import { melody, packetTimes } from '../tones.ts';
-import { startUpstream } from './upstream.ts';
 
 /** Six seconds of a picture and a tone. */
 const coded = (picture: string, tone: number, ...more: string[]): string[] => [
@@ -24,7 +20,7 @@ const recording = (name: string, ...[picture, tone, ...more]: Parameters<typeof 
 const broadcast = (name: string, tone: number, seconds: number): string[] =>
   coded('64x48', tone, '-output_ts_offset', String(seconds), '-f', 'mpegts', `${name}.ts`);
 
-const folder = await madeBy([
+const site = useFolderSite([
   recording('low', '64x48', 400),
   recording('high', '64x48', 800),
   recording('wide', '96x48', 800),
@@ -33,142 +29,112 @@ const folder = await madeBy([
   recording('slow', '64x48', 800, '-ar', '44100'),
   recording('turned', '64x48', 800, '-map', '1:a', '-map', '0:v'),
 ]);
-/** An initialization of which an encoder with another name says the same. */
-const named = async () => {
-  const init = await readFile(join(folder, 'high.mp4'));
-  const place = init.indexOf('avc1') + 4 + 42;
-  init.write('\x07Another', place, 'latin1');
-  return init;
-};
-const upstream = await startUpstream();
-upstream.use(async (request, response) => {
-  const path = (request.url ?? '').replace(/^\/|\?.*/g, '');
-  if (path === 'named.mp4') return void response.end(await named());
-  response.end(path.endsWith('.list') ? lists.get(path) : await readFile(join(folder, path)));
+beforeEach(() => {
+  // Of an encoder with another name, which says the same.
+  const init = Buffer.from(site.read('high.mp4'));
+  init.write('\x07Another', init.indexOf('avc1') + 4 + 42, 'latin1');
+  site.texts.set('named.mp4', init);
 });
 
-const lists = new Map<string, string>();
 const map = (name: string) => `#EXT-X-MAP:URI="${name}.mp4"`;
 const media = (name: string) => [0, 1, 2].flatMap((n) => ['#EXTINF:2.000,', `${name}${n}.m4s`]);
 const DISCONTINUITY = '#EXT-X-DISCONTINUITY';
+/** Media with another one behind a discontinuity. */
+const before = (name: string) => [map('low'), ...media('low'), DISCONTINUITY, map(name), ...media(name)];
 
 /** The address of a rendition of HLS. @param isFile it is read as a file */
-function hls(lines: readonly string[], isFile = false): Promise<string> {
-  lists.set(
-    'a.list',
-    ['#EXTM3U', '#EXT-X-VERSION:7', '#EXT-X-TARGETDURATION:2', ...lines, '#EXT-X-ENDLIST'].join('\n'),
-  );
-  return serve({ delivery: 'hls', url: `${upstream.origin}/a.list` }, 12, isFile);
+async function hls(lines: readonly string[], isFile = false): Promise<string> {
+  const list = ['#EXTM3U', '#EXT-X-VERSION:7', '#EXT-X-TARGETDURATION:2', ...lines, '#EXT-X-ENDLIST'];
+  site.texts.set('a.m3u8', Buffer.from(list.join('\n')));
+  const options = isFile ? {} : { findFile: undefined };
+  return (await site.serve([trackOf('f', site.listOf('a'))], { durationSeconds: 12 }, {}, options)).media('f');
 }
 
-async function serve(traits: Partial<Track>, durationSeconds: number, isFile = false): Promise<string> {
-  const resource = resourceOf([trackOf('f', traits)], { durationSeconds });
-  const { openSource, findFile } = upstream.openers();
-  const service = await startService(resource, { f: openSource }, isFile ? { findFile } : {});
-  return service.media('f');
-}
-
-/** The longest time between two packets, and the end of all, seconds. */
+/** How many packets there are, the longest time between two, and the end of all, seconds. */
 async function stepsOf(body: Buffer, side: 'v' | 'a') {
   const times = await packetTimes(body, side);
   const longest = Math.max(...times.map((time, index) => time - (times[index - 1] ?? time)));
   return { count: times.length, longest, last: times.at(-1) ?? 0 };
 }
 
-const outcome = (url: string): Promise<unknown> => statusOrBroken(sendRequest(url));
+async function expectContinuous(body: Buffer) {
+  const [pictures, sound] = [await stepsOf(body, 'v'), await stepsOf(body, 'a')];
+  expect(pictures.count).toBe(120);
+  expect(pictures.longest).toBeLessThan(0.15);
+  expect(pictures.last).toBeCloseTo(11.9, 0);
+  expect(sound.longest).toBeLessThan(0.08);
+  expect(sound.last).toBeCloseTo(12, 0);
+}
 
-describe('fragmented MP4 with discontinuous timestamps', () => {
-  it.each<[string, string[]]>([
-    ['after a discontinuity', [map('low'), ...media('low'), DISCONTINUITY, ...media('low')]],
-    [
-      'behind another initialization that says the same',
-      [map('low'), ...media('low'), DISCONTINUITY, map('high'), ...media('high')],
-    ],
-    [
-      'behind the same initialization under another address',
-      [map('low'), ...media('low'), DISCONTINUITY, '#EXT-X-MAP:URI="low.mp4?again"', ...media('low')],
-    ],
-    [
-      'behind another initialization with other track ids',
-      [map('low'), ...media('low'), DISCONTINUITY, map('turned'), ...media('turned')],
-    ],
-    [
-      'behind an initialization that names another encoder',
-      [map('low'), ...media('low'), DISCONTINUITY, map('named'), ...media('high')],
-    ],
-    ['behind another initialization alone', [map('low'), ...media('low'), map('high'), ...media('high')]],
-  ])('becomes continuous %s', async (_, lines) => {
-    const { status, body } = await sendRequest(await hls(lines));
-    expect(status).toBe(200);
-    const [pictures, sound] = [await stepsOf(body, 'v'), await stepsOf(body, 'a')];
-    expect(pictures.count).toBe(120);
-    expect(pictures.longest).toBeLessThan(0.15);
-    expect(pictures.last).toBeCloseTo(11.9, 0);
-    expect(sound.longest).toBeLessThan(0.08);
-    expect(sound.last).toBeCloseTo(12, 0);
-  });
-
-  it('converts to MP3 completely, as a file from any offset', async () => {
-    const url = `${await hls([map('low'), ...media('low'), DISCONTINUITY, map('high'), ...media('high')], true)}?format=mp3`;
-    const { body } = await sendRequest(url);
-    expect(await melody(body)).toBe('400×6 800×6');
-    const part = await sendRequest(url, { headers: { range: 'bytes=200000-' } });
-    expect(part.body.equals(body.subarray(200_000))).toBe(true);
-  });
-
-  it('continues across DASH periods', async () => {
-    const fragments = [
-      'low.mp4',
-      'low0.m4s',
-      'low1.m4s',
-      'low2.m4s',
-      'high.mp4',
-      'high0.m4s',
-      'high1.m4s',
-      'high2.m4s',
-    ].map((name) => ({ url: `${upstream.origin}/${name}`, seconds: name.endsWith('.mp4') ? 0 : 2 }));
-    const url = await serve({ delivery: 'dash', fragments: packDashSegments(fragments) }, 12);
-    const { body } = await sendRequest(url);
-    expect(await stepsOf(body, 'v')).toMatchObject({ count: 120, last: expect.closeTo(11.9, 0) });
-    expect(await melody(body)).toBe('400×6 800×6');
-    expect(await melody((await sendRequest(`${url}?format=mp3`)).body)).toBe('400×6 800×6');
-  });
+it.each<[string, string[]]>([
+  ['a discontinuity', [map('low'), ...media('low'), DISCONTINUITY, ...media('low')]],
+  ['another initialization that says the same', before('high')],
+  [
+    'the same initialization under another address',
+    [map('low'), ...media('low'), DISCONTINUITY, '#EXT-X-MAP:URI="low.mp4?again"', ...media('low')],
+  ],
+  ['another initialization with other track ids', before('turned')],
+  [
+    'an initialization that names another encoder',
+    [map('low'), ...media('low'), DISCONTINUITY, map('named'), ...media('high')],
+  ],
+  ['another initialization alone', [map('low'), ...media('low'), map('high'), ...media('high')]],
+])('is continuous behind %s', async (_, lines) => {
+  const { status, body } = await sendRequest(await hls(lines));
+  expect(status).toBe(200);
+  await expectContinuous(body);
 });
 
-describe('fragmented MP4 whose encoding changes', () => {
-  it('is refused with the reason, before the first byte', async () => {
-    const url = await hls([map('low'), ...media('low'), DISCONTINUITY, map('wide'), ...media('wide')]);
-    const { status, body } = await sendRequest(url);
-    expect([status, JSON.parse(body.toString()).detail]).toEqual([415, expect.stringMatching(/^The encoding changes/)]);
-  });
-
-  it('is refused where a playlist names more initializations than are read ahead, at the latest midway', async () => {
-    const maps = Array.from({ length: 17 }, (_, n) => [`#EXT-X-MAP:URI="low.mp4?${n}"`, '#EXTINF:2.000,', 'low0.m4s']);
-    const url = await hls([...maps.flat(), DISCONTINUITY, map('wide'), ...media('wide')]);
-    expect(['broken', 502]).toContain(await outcome(url));
-  });
-
-  it('converts to MP3 completely when only the video changes', async () => {
-    const url = await hls([map('low'), ...media('low'), DISCONTINUITY, map('wide'), ...media('wide')]);
-    expect(await melody((await sendRequest(`${url}?format=mp3`)).body)).toBe('400×6 800×6');
-    const file = await hls([map('low'), ...media('low'), DISCONTINUITY, map('wide'), ...media('wide')], true);
-    expect(await melody((await sendRequest(`${file}?format=mp3`)).body)).toBe('400×6 800×6');
-  });
-
-  it('fails the MP3 conversion when the audio changes', async () => {
-    const url = await hls([map('low'), ...media('low'), DISCONTINUITY, map('slow'), ...media('slow')]);
-    for (const query of ['', '?format=mp3']) expect(await outcome(url + query)).toBe(415);
-  });
+it('is continuous across periods of DASH', async () => {
+  const urls = ['low', 'high'].flatMap((name) => ['.mp4', '0.m4s', '1.m4s', '2.m4s'].map((part) => name + part));
+  const segments = urls.map((path) => ({
+    url: `${site.upstream.origin}/${path}`,
+    seconds: path.endsWith('.mp4') ? 0 : 2,
+  }));
+  const track = trackOf('f', { delivery: 'dash', fragments: packDashSegments(segments) });
+  const url = (await site.serve([track], { durationSeconds: 12 }, {}, { findFile: undefined })).media('f');
+  await expectContinuous((await sendRequest(url)).body);
+  expect(await melody((await sendRequest(`${url}?format=mp3`)).body)).toBe('400×6 800×6');
 });
 
-describe('MPEG-TS with a timestamp jump at a discontinuity', () => {
+it('of MPEG-TS leaves no gap', async () => {
   const piece = (name: string) => ['#EXTINF:6.000,', `${name}.ts`];
+  const url = await hls([...piece('early'), DISCONTINUITY, ...piece('late')]);
+  const { count, longest, last } = await stepsOf((await sendRequest(url)).body, 'v');
+  expect([count, last]).toEqual([120, expect.closeTo(11.9, 0)]);
+  expect(longest).toBeLessThan(0.3);
+  expect(await melody((await sendRequest(`${url}?format=mp3`)).body)).toBe('400×6 800×6');
+});
 
-  it('leaves no gap', async () => {
-    const url = await hls([...piece('early'), DISCONTINUITY, ...piece('late')]);
-    const { body } = await sendRequest(url);
-    expect(await stepsOf(body, 'v')).toMatchObject({ count: 120, last: expect.closeTo(11.9, 0) });
-    expect((await stepsOf(body, 'v')).longest).toBeLessThan(0.3);
-    expect(await melody((await sendRequest(`${url}?format=mp3`)).body)).toBe('400×6 800×6');
-  });
+it.each<[string, string, boolean]>([
+  ['another initialization', 'high', true],
+  ['pictures of another size', 'wide', false],
+  ['pictures of another size, as a file,', 'wide', true],
+])('converts to MP3 completely behind %s', async (_, name, isFile) => {
+  const url = `${await hls(before(name), isFile)}?format=mp3`;
+  const { body } = await sendRequest(url);
+  expect(await melody(body)).toBe('400×6 800×6');
+  if (!isFile) return;
+  const part = await sendRequest(url, { headers: { range: 'bytes=200000-' } });
+  expect(part.body.equals(body.subarray(200_000))).toBe(true);
+});
+
+it.each<[string, string[], string, (number | string)[]]>([
+  ['another size of pictures', before('wide'), '', [415]],
+  ['another rate of sound', before('slow'), '', [415]],
+  ['another rate of sound', before('slow'), '?format=mp3', [415]],
+  [
+    'more initializations than are read ahead, and another size',
+    [
+      ...Array.from({ length: 17 }, (_, n) => [`#EXT-X-MAP:URI="low.mp4?${n}"`, '#EXTINF:2.000,', 'low0.m4s']).flat(),
+      ...[DISCONTINUITY, map('wide'), ...media('wide')],
+    ],
+    '',
+    ['broken', 502],
+  ],
+])('with %s is refused, at the latest midway', async (_, lines, query, outcomes) => {
+  const answer = sendRequest((await hls(lines)) + query);
+  expect(outcomes).toContain(await statusOrBroken(answer));
+  if (outcomes.includes(415))
+    expect(JSON.parse((await answer).body.toString()).detail).toMatch(/^The encoding changes/);
 });

@@ -1,7 +1,4 @@
-import type { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import type { FileSource, Source } from '@reelay/source';
-import { toStreamProblem } from '../../../core/api/problem.ts';
 import type { Track } from '../../../core/state/resource.ts';
 import { createFaultHandler, type Fault, type FaultOptions } from '../../origin/faults.ts';
 import { bytesOf, resourceWith, sha256, startUpstream, trackAt, type Upstream } from './upstream.ts';
@@ -31,15 +28,5 @@ export async function startFileUpstream() {
     const track = trackAt(`${upstream.origin}/file`, more);
     return isFile(await upstream.reader(options)(resourceWith(track), track, { range: { first } }));
   };
-  /** The digest of the delivered bytes, or `broken` with the status of the failure. */
-  const readAll = async (stream: Readable) =>
-    buffer(stream).then(sha256, (error: unknown) => `broken ${toStreamProblem(error).details.status}`);
-  const whole = sha256(bytes);
-  const statusOf = (opening: Promise<unknown>) =>
-    opening.then(
-      () => 'opened',
-      (error: unknown) => toStreamProblem(error).details.status,
-    );
-
-  return { upstream, fault, isFile, openWith, readAll, whole, statusOf };
+  return { upstream, fault, isFile, openWith, whole: sha256(bytes) };
 }

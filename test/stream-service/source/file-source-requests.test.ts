@@ -3,9 +3,9 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { createFaultHandler, type Fault } from '../../origin/faults.ts';
 import { bytes, MiB, startFileUpstream } from './file-source-fixture.ts';
-import { bytesOf, resourceWith, sha256, startUpstream, trackAt } from './upstream.ts';
+import { bytesOf, readAll, resourceWith, sha256, startUpstream, statusOf, trackAt } from './upstream.ts';
 
-const { upstream, fault, isFile, openWith, readAll, whole, statusOf } = await startFileUpstream();
+const { upstream, fault, isFile, openWith, whole } = await startFileUpstream();
 
 describe('requests of a file source', () => {
   it('use one request for a small file that is read from where it was opened', async () => {

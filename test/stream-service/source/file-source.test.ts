@@ -7,42 +7,11 @@ import type { Resource, Track } from '../../../core/state/resource.ts';
 import { createSourceOpeners } from '../../../stream-service/source/open-source.ts';
 import { createFaultHandler, type Fault } from '../../origin/faults.ts';
 import { bytes, MiB, startFileUpstream } from './file-source-fixture.ts';
-import { bytesOf, limitsFor, resourceWith, sha256, trackAt, type Upstream } from './upstream.ts';
+import { bytesOf, readAll, resourceWith, sha256, statusOf, trackAt, type Upstream } from './upstream.ts';
 
-const { upstream, fault, openWith, readAll, whole, statusOf } = await startFileUpstream();
+const { upstream, fault, openWith, whole } = await startFileUpstream();
 
 describe('file source, when the upstream', () => {
-  it.each<[string, Fault | undefined]>([
-    ['behaves', undefined],
-    ['drops once', { name: 'drop', after: 300_000, times: 1 }],
-    ['drops in every answer for a while', { name: 'drop', after: 100_001, times: 12 }],
-    ['drops before the first byte', { name: 'drop', after: 0, times: 3 }],
-    ['stalls', { name: 'stall', after: 500_000, times: 2 }],
-    ['sends less than it said', { name: 'short-body', by: 1000, times: 3 }],
-    ['sends more than it said', { name: 'long-body', by: 1000 }],
-    ['answers another range at first', { name: 'wrong-range', times: 2 }],
-    ['forgets Content-Range at first', { name: 'no-range-header', times: 2 }],
-    ['forbids HEAD, open ends and large ranges', { name: 'strict', largest: MiB }],
-    ['ignores Range', { name: 'ignore-range', length: true }],
-    ['ignores Range and drops', { name: 'ignore-range', length: true, dropAfter: 1_500_000, times: 2 }],
-    ['ignores Range and says no length', { name: 'ignore-range', length: false }],
-    ['ignores Range, says no length and drops', { name: 'ignore-range', length: false, dropAfter: 700_000 }],
-    ['resets connections', { name: 'reset', times: 3 }],
-    ['starts slowly', { name: 'slow-start', milliseconds: 20 }],
-    ['is out of order for a moment', { name: 'status', status: 503, times: 3 }],
-    ['answers 429 with Retry-After', { name: 'status', status: 429, times: 2, retryAfter: '1' }],
-    ['never says a length', { name: 'chunked' }],
-    ['throttles each connection', { name: 'throttle', bytesPerSecond: 4 * MiB }],
-    ['stalls before the first byte', { name: 'stall', after: 0, times: 2 }],
-    ['tells its end by the end of the connection', { name: 'unframed', after: 0, times: 0 }],
-  ])('%s, delivers every byte', async (_, how) => {
-    const { seen } = fault(how);
-    const source = await openWith({ limits: limitsFor(how) });
-    expect(await readAll(source.read(0))).toBe(whole);
-    expect(seen.filter(({ method }) => method !== 'GET')).toEqual([]);
-    expect(seen.filter(({ range }) => range?.endsWith('-'))).toEqual([]);
-  });
-
   it('ignores Range and drops, delivers no byte behind the last one', async () => {
     fault({ name: 'ignore-range', length: true, dropAfter: 1_000_000, times: 1 });
     const source = await openWith({}, {}, 100_000);
@@ -55,30 +24,6 @@ describe('file source, when the upstream', () => {
     let requests = 0;
     upstream.use((...exchange) => (requests++ === 0 ? ranges : wholes)(...exchange));
     expect(await readAll((await openWith()).read(0))).toBe(whole);
-  });
-
-  it.each<[string, Fault, number]>([
-    ['is gone', { name: 'status', status: 404, times: 99 }, 404],
-    ['has removed it', { name: 'status', status: 410, times: 99 }, 404],
-    ['refuses', { name: 'status', status: 403, times: 99 }, 502],
-    ['is out of order', { name: 'status', status: 500, times: 99 }, 502],
-    ['is too busy', { name: 'status', status: 429, times: 99, retryAfter: 'Fri, 21 Nov 2036 00:00:00 GMT' }, 502],
-    ['resets every connection', { name: 'reset', times: 99 }, 502],
-    ['never answers with the right range', { name: 'wrong-range', times: 99 }, 502],
-    ['drops every answer at once', { name: 'drop', after: 0, times: 99 }, 502],
-    ['stalls in every answer', { name: 'stall', after: 0, times: 99 }, 502],
-    ['says gzip', { name: 'encoded' }, 415],
-    ['answers something odd', { name: 'status', status: 299, times: 99 }, 502],
-    ['wants payment', { name: 'status', status: 402, times: 99 }, 502],
-    ['wants a login', { name: 'status', status: 401, times: 99 }, 502],
-    ['never sends Content-Range', { name: 'no-range-header', times: 99 }, 502],
-    ['redirects to an invalid host', { name: 'redirect', location: 'http://[' }, 502],
-    ['redirects to no host', { name: 'redirect', location: 'http://' }, 502],
-    ['redirects to a script', { name: 'redirect', location: 'javascript:alert(1)' }, 404],
-  ])('%s, fails to open', async (_, how, status) => {
-    fault(how);
-    const refresh = async (resource: ReturnType<typeof resourceWith>) => resource;
-    expect(await statusOf(openWith({ refresh, limits: { stallTimeoutMs: 50 } }))).toBe(status);
   });
 
   it('is empty, fails to open', async () => {

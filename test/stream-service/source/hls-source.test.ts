@@ -9,13 +9,11 @@ import {
   listed,
   parts,
   playlist,
-  readAll,
   segments,
-  statusOf,
   useSegmentedSite,
   whole,
 } from './segmented-fixture.ts';
-import { encryptAes128, type Handler, sha256 } from './upstream.ts';
+import { encryptAes128, type Handler, readAll, sha256, statusOf } from './upstream.ts';
 
 const site = useSegmentedSite();
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { sendRequest } from '../../support/request.ts';
-import { init, listed, playlist, readAll, segments, statusOf, useSegmentedSite, whole } from './segmented-fixture.ts';
-import { sha256 } from './upstream.ts';
+import { init, listed, playlist, segments, useSegmentedSite, whole } from './segmented-fixture.ts';
+import { readAll, sha256, statusOf } from './upstream.ts';
 
 const site = useSegmentedSite();
 

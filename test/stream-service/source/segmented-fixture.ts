@@ -1,8 +1,5 @@
-import type { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import type { SegmentedSource } from '@reelay/source';
 import { beforeAll } from 'vitest';
-import { toStreamProblem } from '../../../core/api/problem.ts';
 import type { Track } from '../../../core/state/resource.ts';
 import { createFaultHandler } from '../../origin/faults.ts';
 import { bytesOf, type Handler, resourceWith, sha256, startUpstream, trackAt, type Upstream } from './upstream.ts';
@@ -101,12 +98,4 @@ export const listed = (from = 0, to = 4): string[] =>
 export const parts = (files: readonly (Buffer | Handler)[]): Record<string, Buffer | Handler> =>
   Object.fromEntries(files.map((file, index) => [`/${index}.ts`, file]));
 
-/** The digest of a stream, or how it failed. */
-export const readAll = async (stream: Readable): Promise<string> =>
-  buffer(stream).then(sha256, (error: unknown) => `broken ${toStreamProblem(error).details.status}`);
-export const statusOf = (opening: Promise<unknown>): Promise<unknown> =>
-  opening.then(
-    () => 'opened',
-    (error: unknown) => toStreamProblem(error).details.status,
-  );
 export const same = async (resource: ReturnType<typeof resourceWith>) => resource;

@@ -2,7 +2,10 @@ import { createCipheriv, createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import type { SourceLimits } from '@reelay/source';
+import { toStreamProblem } from '../../../core/api/problem.ts';
 import { createEgress, type Egress } from '../../../core/egress/create-egress.ts';
 import type { Resource, Track } from '../../../core/state/resource.ts';
 import type { OpenSource } from '../../../stream-service/source/open-source.ts';
@@ -123,3 +126,12 @@ export function encryptAes128(bytes: Buffer, key: Buffer, iv: Buffer = Buffer.al
   const cipher = createCipheriv('aes-128-cbc', key, iv);
   return Buffer.concat([cipher.update(bytes), cipher.final()]);
 }
+
+/** The digest of a stream, or how it failed. */
+export const readAll = async (stream: Readable): Promise<string> =>
+  buffer(stream).then(sha256, (error: unknown) => `broken ${toStreamProblem(error).details.status}`);
+export const statusOf = (opening: Promise<unknown>): Promise<unknown> =>
+  opening.then(
+    () => 'opened',
+    (error: unknown) => toStreamProblem(error).details.status,
+  );

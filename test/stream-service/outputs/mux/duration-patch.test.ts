@@ -1,16 +1,13 @@
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Box, box, indexContent, parseBoxes } from '../../../../packages/seekable-media/src/isobmff/boxes.ts';
 import { patchDuration, patchHeaderDuration } from '../../../../packages/seekable-media/src/isobmff/duration-patch.ts';
 import { createHeaderPatchStream } from '../../../../stream-service/outputs/mux/ffmpeg-muxer.ts';
 import { selectPairFormat } from '../../../../stream-service/outputs/mux/mux-format.ts';
-import { ensureMedia } from '../../../origin/media.ts';
-import { inspect, withTemporaryFolder } from '../../../support/media-tools.ts';
+import { ensureMedia, madeFile } from '../../../origin/media.ts';
+import { inspect } from '../../../support/media-tools.ts';
 import { audioTrack, videoTrack } from '../../fixture.ts';
 
 /** Version and flags, zeroes, and a time scale where version 0 or 1 of mvhd and mdhd has it. */
@@ -65,51 +62,28 @@ describe('patchDuration', () => {
     expect(u32(patchDuration(moovOf(0), 100_000), 16, 'moov', 'trak', 'mdia', 'mdhd')).toBe(0xffff_ffff);
   });
 
-  it('keeps the length by replacing udta', () => {
-    const moov = moovOf(0, box('udta', Buffer.alloc(90)));
-    const patched = patchDuration(moov, 1);
-    expect(patched.length).toBe(moov.length);
-    const [root] = parseBoxes(patched);
-    expect([...parseBoxes(patched, root?.content)].map(({ type }) => type)).toEqual(['mvhd', 'trak', 'mvex', 'free']);
-  });
-
-  it('keeps the length when udta is as long as mehd', () => {
-    const moov = moovOf(0, box('udta', Buffer.alloc(12)));
-    expect(patchDuration(moov, 1).length).toBe(moov.length);
-  });
-
   it.each([
-    ['no udta', moovOf(0)],
-    ['a udta too short for what would be left', moovOf(0, box('udta', Buffer.alloc(14)))],
-  ])('grows by one mehd with %s', (_name, moov) => {
+    ['a long udta', 90, 0],
+    ['a udta as long as mehd', 12, 0],
+    ['a udta too short for what would be left', 14, 20],
+    ['no udta', undefined, 20],
+  ])('replaces %s by a free box, or grows by one mehd, once', (_name, bytes, grown) => {
+    const moov = moovOf(0, ...(bytes === undefined ? [] : [box('udta', Buffer.alloc(bytes))]));
+    const before = Buffer.from(moov);
     const patched = patchDuration(moov, 1);
-    expect(patched.length).toBe(moov.length + 20);
+    expect(patched.length).toBe(moov.length + grown);
     expect(find(patched, 'moov').end).toBe(patched.length);
     expect(find(patched, 'moov', 'mvex', 'trex').end).toBe(find(patched, 'moov', 'mvex').end);
-  });
-
-  it('does not add a second mehd', () => {
-    const once = patchDuration(moovOf(0), 1);
-    expect(patchDuration(once, 1)).toEqual(once);
-  });
-
-  it('does not modify its input', () => {
-    const moov = moovOf(0);
-    const before = Buffer.from(moov);
-    patchDuration(moov, 1);
-    expect(moov).toEqual(before);
+    if (bytes === 90) expect([...parseBoxes(patched, 8)].map(({ type }) => type).at(-1)).toBe('free');
+    expect(patchDuration(patched, 1)).toEqual(patched);
+    expect(moov, 'its input stays').toEqual(before);
   });
 
   const whole = moovOf(0, box('udta', Buffer.alloc(90)));
-  it('accepts a moov truncated anywhere', () => {
-    for (let length = 0; length < whole.length; length += 1) {
-      const cut = whole.subarray(0, length);
-      expect(patchDuration(cut, 1)).toBe(cut);
-    }
-  });
-
-  it('accepts any single damaged byte', () => {
+  it('accepts a moov truncated anywhere, and any single damaged byte', () => {
     for (let at = 0; at < whole.length; at += 1) {
+      const cut = whole.subarray(0, at);
+      expect(patchDuration(cut, 1)).toBe(cut);
       for (const value of [0, 1, 0x7f, 0xff]) {
         const damaged = Buffer.from(whole);
         damaged[at] = value;
@@ -122,20 +96,9 @@ describe('patchDuration', () => {
 describe('createHeaderPatchStream', () => {
   let file: Buffer;
   beforeAll(async () => {
-    const media = await ensureMedia();
-    file = await withTemporaryFolder(async (folder) => {
-      const output = join(folder, 'mux.mp4');
-      const inputs = ['-i', join(media, 'ladder/h264-360.mp4'), '-i', join(media, 'ladder/aac-128.m4a')];
-      await promisify(execFile)('ffmpeg', [
-        '-nostdin',
-        '-v',
-        'error',
-        ...inputs,
-        ...selectPairFormat({ tracks: [videoTrack(), audioTrack()] }).args().output,
-        output,
-      ]);
-      return readFile(output);
-    });
+    const inputs = ['-i', 'ladder/h264-360.mp4', '-i', 'ladder/aac-128.m4a'];
+    const { output } = selectPairFormat({ tracks: [videoTrack(), audioTrack()] }).args();
+    file = await readFile(await madeFile('mux.mp4', [...inputs, ...output], await ensureMedia()));
   });
 
   const patch = (chunks: Iterable<Buffer>, seconds = 8) =>

@@ -109,7 +109,7 @@ export function fileSource(bytes: Buffer, { cutAt = Number.POSITIVE_INFINITY, si
 }
 
 /** The segments of a playlist on disk. Reading fails at the segment `deadFrom`. */
-export async function segmentedSource(playlist: string, { live = false, deadFrom = Number.POSITIVE_INFINITY } = {}) {
+export async function segmentedSource(playlist: string, { deadFrom = Number.POSITIVE_INFINITY } = {}) {
   const folder = playlist.replace(/[^/]+$/, '');
   const text = await readFile(playlist, 'utf8');
   const [, map] = /#EXT-X-MAP:URI="([^"]+)"/.exec(text) ?? [];
@@ -123,7 +123,7 @@ export async function segmentedSource(playlist: string, { live = false, deadFrom
   const source: SegmentedSource = {
     needsRemux: true,
     size: undefined,
-    durationSeconds: live ? undefined : durationSeconds,
+    durationSeconds,
     readAll: () => Readable.from(chunks(), { objectMode: false }),
     close: () => undefined,
   };
