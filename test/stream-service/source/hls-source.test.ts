@@ -18,17 +18,14 @@ import { encryptAes128, type Handler, readAll, sha256, statusOf } from './upstre
 const site = useSegmentedSite();
 
 describe('HLS source', () => {
-  it('concatenates segments into one file', async () => {
-    site.serve({ '/index.m3u8': () => playlist(listed()), ...parts(segments) });
+  it.each([
+    ['4.0', 16],
+    ['4', undefined],
+  ])('of segments of %s s lasts %s s: whole seconds may be rounded', async (said, seconds) => {
+    const lines = listed().map((line) => line.replace('4.0', said));
+    site.serve({ '/index.m3u8': () => playlist(lines), ...parts(segments) });
     const source = await site.open();
-    expect(source.durationSeconds).toBe(16);
-    expect(await readAll(source.readAll())).toBe(whole);
-  });
-
-  it('reports no duration when segment durations are whole seconds', async () => {
-    site.serve({ '/index.m3u8': () => playlist(listed().map((line) => line.replace('4.0', '4'))), ...parts(segments) });
-    const source = await site.open();
-    expect(source.durationSeconds).toBeUndefined();
+    expect(source.durationSeconds).toBe(seconds);
     expect(await readAll(source.readAll())).toBe(whole);
   });
 

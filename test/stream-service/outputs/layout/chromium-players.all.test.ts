@@ -45,21 +45,6 @@ const PLAY_AT = `async (positions) => {
 
 describe('Chromium', () => {
   it.each([
-    [['indexed.mp4', 'indexed.m4a'], 100.25, 130],
-    [['bframes.mp4', 'ladder/aac-128.m4a'], 2.4, 7],
-    [['ladder/both-360.mp4'], 1.7, 5],
-  ] as const)('plays the clip of %j from %d to %d, with its duration', async (files, from, to) => {
-    const started = await startMedia(media, files);
-    page = await browser.newPage();
-    await page.setContent(`<video muted preload="auto" src="${started.url}?start=${from}&end=${to}"></video>`, {
-      waitUntil: 'commit',
-    });
-    const result = await page.evaluate<{ duration: number }>(`(${PLAY_AT})([0, 1])`);
-    expect(result).toMatchObject({ played: [true, true], hasFrames: true });
-    expect(Math.abs(result.duration - (to - from))).toBeLessThan(0.15);
-  });
-
-  it.each([
     [['indexed.mp4', 'indexed.m4a'], 300],
     [['long-video.mp4', 'long-audio.m4a'], 300],
     [['bframes.mp4', 'short-indexed.m4a'], 8],

@@ -19,6 +19,7 @@ const load = {
   clip: (files: readonly SizedFile[], start: number, end: number) =>
     loadOf(files, { of: 'part', times: { startSeconds: start, endSeconds: end } }),
   playlist: (files: readonly SizedFile[]) => loadOf(files, { of: 'presentation' }),
+  pair: (files: readonly SizedFile[]) => loadOf(files, { of: 'pair' }),
 };
 
 function loadOf(files: readonly SizedFile[], request: Pick<LayoutRequest, 'of' | 'times'>) {
@@ -58,33 +59,36 @@ describe('a clip', () => {
   });
 });
 
-describe.each(['clip', 'playlist'] as const)('the layout of a %s', (kind) => {
-  it.each([['indexed.mp4'], ['muxed-indexed.mp4'], ['bframes.mp4']])(
-    'of %s with mangled headers is refused, fails, or keeps its length',
-    async (name) => {
-      const original = await readFile(media.pathOf(name));
-      const bytes = Buffer.from(original);
-      const boxes = [0, 0.3, 0.5].map((share) =>
-        Math.max(0, original.indexOf('moof', Math.floor(original.length * share))),
-      );
-      const place = fc.oneof(
-        fc.nat(original.indexOf('mdat') + 8),
-        ...boxes.map((at) => fc.integer({ min: at, max: at + 200 })),
-      );
-      await fc.assert(
-        fc.asyncProperty(manglings(place), fc.nat(200), async (changes, start) => {
-          original.copy(bytes);
-          for (const [at, value] of changes) bytes[at] = value;
-          const files = [sized(bytes)];
-          const loading = kind === 'clip' ? load.clip(files, start, start + 5) : load.playlist(files);
-          const known = await loading.catch((error: unknown) => error);
-          if (known instanceof Error) return;
-          const { layout } = known as KnownLayout;
-          expect(layout.memoryBytes).toBeLessThan(2 * original.length + 1_000_000);
-          await expectWholeOrError(layout, files);
-        }),
-        { numRuns: 60 },
-      );
-    },
-  );
+describe.each(['clip', 'playlist', 'pair'] as const)('the layout of a %s', (kind) => {
+  const sounds = kind === 'pair' ? ['indexed.m4a', 'short-indexed.m4a', 'ladder/aac-128.m4a'] : [];
+  it.each([
+    ['indexed.mp4', sounds[0]],
+    [kind === 'pair' ? 'bframes.mp4' : 'muxed-indexed.mp4', sounds[1]],
+    ['bframes.mp4', sounds[2]],
+  ])('of %s with mangled headers is refused, fails, or keeps its length, beside %s', async (name, sound) => {
+    const others = sound ? [sized(await readFile(media.pathOf(sound)))] : [];
+    const original = await readFile(media.pathOf(name));
+    const bytes = Buffer.from(original);
+    const boxes = [0, 0.3, 0.5].map((share) =>
+      Math.max(0, original.indexOf('moof', Math.floor(original.length * share))),
+    );
+    const place = fc.oneof(
+      fc.nat(original.indexOf('mdat') + 8),
+      ...boxes.map((at) => fc.integer({ min: at, max: at + 200 })),
+    );
+    await fc.assert(
+      fc.asyncProperty(manglings(place), fc.nat(200), async (changes, start) => {
+        original.copy(bytes);
+        for (const [at, value] of changes) bytes[at] = value;
+        const files = [sized(bytes), ...others];
+        const loading = kind === 'clip' ? load.clip(files, start, start + 5) : load[kind](files);
+        const known = await loading.catch((error: unknown) => error);
+        if (known instanceof Error) return;
+        const { layout } = known as KnownLayout;
+        expect(layout.memoryBytes).toBeLessThan(2 * original.length + 1_000_000);
+        await expectWholeOrError(layout, files);
+      }),
+      { numRuns: 60 },
+    );
+  });
 });
