@@ -8,7 +8,7 @@ const PROJECTS = ['isolated', 'browser', 'integration', 'unit'];
 export const LONGEST_TESTS = [
   // Of several minutes each.
   'test/stream-service/seeks.all.test.ts',
-  'test/stream-service/http/twins.all.test.ts',
+  'test/stream-service/matrix/twins.all.test.ts',
   'test/attacks/hostile-mp4.all.test.ts',
   'test/attacks/large-inputs.all.test.ts',
   'test/attacks/links.all.test.ts',

@@ -28,8 +28,7 @@ export async function expectSeekable(
   });
   const head = await sendRequest(url, { method: 'HEAD' });
   expect(head.status).toBe(200);
-  for (const name of ['content-type', 'content-length', 'accept-ranges', 'etag'])
-    expect(head.headers[name], `${name} with HEAD`).toBe(headers[name]);
+  expect(head.headers).toEqual({ ...headers, date: expect.any(String) });
 
   const etag = headers.etag ?? '';
   const readRange = async (first: number, last: number) => {
@@ -40,7 +39,7 @@ export async function expectSeekable(
   };
   for (let first = 0, bytes = 1; first < body.length; first += bytes, bytes *= 5)
     await readRange(first, Math.min(first + bytes, body.length) - 1);
-  for (const [first, last] of edges) await readRange(first, last);
+  for (const [first, last] of [...edges, ...rangesOf(body.length, 3)]) await readRange(first, last);
 
   const other = await sendRequest(url, { headers: { range: 'bytes=1-2', 'if-range': '"other"' } });
   expect([other.status, other.body.length]).toEqual([200, body.length]);

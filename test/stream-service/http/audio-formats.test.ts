@@ -7,7 +7,7 @@ import { madeFile } from '../../origin/media.ts';
 import { inspect, probe, probeBody, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { expectSeekable } from '../../support/seekable.ts';
-import { combinedKey, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
+import { resourceOf, type Service, startService, trackOf } from '../fixture.ts';
 import { ffmpeg as encode } from '../outputs/encode/mp3/coded-sound.ts';
 import { encodedSounds } from '../outputs/encode/mp3/encoded-sound.ts';
 import { fileSource } from '../outputs/encode/mp3/fixture.ts';
@@ -37,6 +37,7 @@ const MEDIA: Readonly<Record<string, readonly [traits: Partial<Track>, args: rea
 };
 const tracks = Object.entries(MEDIA).map(([formatId, [traits]]) => trackOf(formatId, traits));
 
+// Copies, clips, MP3 and WAV of every kind of source are in the matrix (test/stream-service/matrix).
 describe('?format=', () => {
   const files = new Map<string, Buffer>();
   let service: Service;
@@ -114,32 +115,10 @@ describe('?format=', () => {
   });
 
   describe('m4a', () => {
-    it.each(['both', 'fragmented'])('of %s copies every packet of the audio', async (formatId) => {
-      const body = await wholeOf(formatId, 'format=m4a', 'audio/mp4');
-      expect(body.toString('latin1', 4, 12)).toBe('ftypM4A ');
-      const { codecs, complaints, durationSeconds } = await inspect(body, '.m4a');
-      expect([codecs, complaints]).toEqual([['aac'], '']);
-      expect(durationSeconds).toBeCloseTo(SECONDS, 0);
-      const [copy, original] = [await decoded(body, '.m4a'), await decoded(files.get(formatId) ?? cover, '.mp4')];
-      const samples = SECONDS * 44_100 * 2;
-      expect(copy.subarray(0, samples).equals(original.subarray(0, samples))).toBe(true);
-    });
-
-    it('of a pair is its audio', async () => {
-      const { status, body } = await sendRequest(`${service.url}/api/Stream/Media/${combinedKey()}?format=m4a`);
-      expect([status, body.equals(files.get('audio') ?? cover)]).toEqual([200, true]);
-    });
-
     it('of AAC outside of MP4 is sent from the beginning', async () => {
       const { status, headers, body } = await get('adts', 'format=m4a', { range: 'bytes=5-9' });
       expect([status, headers['content-type'], headers['accept-ranges']]).toEqual([200, 'audio/mp4', 'none']);
       expect((await probeBody(body, '.m4a')).codecs).toEqual(['aac']);
-    });
-
-    it('has clips', async () => {
-      const body = await wholeOf('both', 'format=m4a&start=10&end=15.5', 'audio/mp4');
-      const { durationSeconds, codecs } = await probeBody(body, '.m4a');
-      expect([Math.round(durationSeconds * 10) / 10, codecs]).toEqual([5.5, ['aac']]);
     });
   });
 
@@ -163,16 +142,6 @@ describe('?format=', () => {
       expect(copy.equals(original.subarray(0, copy.length))).toBe(true);
       const { streams } = await show(body);
       expect(streams[0]?.tags).toMatchObject({ TITLE: 'A clip', ARTIST: 'Someone' });
-    });
-
-    it('of WebM is sent from the beginning', async () => {
-      const { status, headers, body } = await get('opusInWebm', 'format=opus', { range: 'bytes=5-9' });
-      expect([status, headers['content-type'], headers['accept-ranges']]).toEqual([200, 'audio/ogg', 'none']);
-      const [copy, original] = [await decoded(body, '.opus'), await decoded(files.get('opusInWebm') ?? cover, '.webm')];
-      expect(copy.subarray(0, original.length).equals(original)).toBe(true);
-      // FFmpeg leaves the padding of the last packet, of 20 ms.
-      expect(copy.length - original.length).toBeLessThan(960 * 2);
-      expect((await show(body)).streams[0]?.tags).toMatchObject({ TITLE: 'A clip', ARTIST: 'Someone' });
     });
 
     it('has clips of their exact duration', async () => {
@@ -219,18 +188,6 @@ describe('?format=', () => {
       });
       expect((await inspect(body, extension)).complaints).toBe('');
       expect(body.equals((await get(formatId, query.replace('tags=true', ''))).body)).toBe(false);
-    });
-
-    it('a pair has them too, with the same media and another ETag', async () => {
-      const url = `${service.url}/api/Stream/Media/${combinedKey()}`;
-      const [plain, tagged] = await Promise.all([sendRequest(url), sendRequest(`${url}?tags=true`)]);
-      expect(tagged.body.length).toBe(plain.body.length + 65_536);
-      expect(tagged.headers.etag).not.toBe(plain.headers.etag);
-      expect([...service.sizes.values()]).toContain(plain.body.length);
-      expect([...service.sizes.values()]).not.toContain(tagged.body.length);
-      const { complaints, codecs, tags: found } = await inspect(tagged.body, '.mp4');
-      expect([complaints, codecs]).toEqual(['', ['h264', 'aac', 'mjpeg']]);
-      expect(found).toMatchObject(tags);
     });
   });
 

@@ -88,17 +88,12 @@ describe('an MP3 conversion with ?tags=true', () => {
     url = service.url + pathOf();
   });
 
-  it('announces its exact length and its ETag before its first byte, and reads the cover once', async () => {
+  it('announces its exact length before its first byte, has the same bytes for any range, and reads the cover once', async () => {
     const before = await sendRequest(url, { method: 'HEAD' });
     expect(before.headers['content-length']).toBe(String(TAG_BYTES + (1 + mp3Frames(SECONDS)) * 576));
-    const { status, headers, body } = await sendRequest(url);
-    expect([before.headers.etag, covers.opened]).toEqual([headers.etag, 1]);
-    whole = body;
-    expect([status, headers['content-length'], body.length]).toEqual([
-      200,
-      before.headers['content-length'],
-      TAG_BYTES + (1 + mp3Frames(SECONDS)) * 576,
-    ]);
+    const edges = [[TAG_BYTES - 10, TAG_BYTES + 10] as const, [TAG_BYTES, TAG_BYTES] as const];
+    whole = (await expectSeekable(url, { edges })).body;
+    expect([whole.length, covers.opened]).toEqual([TAG_BYTES + (1 + mp3Frames(SECONDS)) * 576, 1]);
   });
 
   it('has the frames of the untagged conversion, whose bytes stay as they were', async () => {
@@ -142,11 +137,6 @@ describe('an MP3 conversion with ?tags=true', () => {
   });
 
   itPlaysInChromium(() => url, SECONDS);
-
-  it('has the same bytes for any range', async () => {
-    const edges = [[TAG_BYTES - 10, TAG_BYTES + 10] as const, [TAG_BYTES, TAG_BYTES] as const];
-    expect((await expectSeekable(url, { edges })).body.equals(whole)).toBe(true);
-  });
 
   it('stays the same on another host and after the picture has changed', async () => {
     const frozen = new Map<string, Buffer>();

@@ -1,70 +1,43 @@
-import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { Track } from '../../../core/state/resource.ts';
-import { inspect, picturesOf, probeBody, startSecondsOf, withTemporaryFolder } from '../../support/media-tools.ts';
+import { packetsIn } from '../../support/expect-packets.ts';
+import { inspect, picturesOf, probeBody, startSecondsOf } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
-import { expectRanges } from '../../support/seekable.ts';
 import { audioTrack, mediaKey, trackOf } from '../fixture.ts';
-import { expectBothAfterSeeks, useFolderSite } from '../folder-site.ts';
+import { useFolderSite } from '../folder-site.ts';
+import { copyOf, packed, transport } from '../matrix/sources.ts';
 
-const run = promisify(execFile);
 const PICTURE = ['-f', 'lavfi', '-i', 'testsrc=s=64x48:r=25:d=20'];
 const WIDE = ['-f', 'lavfi', '-i', 'testsrc=s=96x48:r=25:d=6'];
 const TONE = ['-f', 'lavfi', '-i', 'sine=400:r=48000:d=20'];
 const H264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '50', '-bf', '2'];
 const HEVC = ['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=none:keyint=50', '-tag:v', 'hvc1'];
-const hls = (name: string, ...coded: string[]): string[] => [
-  ...[...coded, '-f', 'hls', '-hls_time', '4', '-hls_list_size', '0', '-hls_playlist_type', 'vod'],
-  ...['-hls_segment_filename', `${name}%d.ts`, `${name}.m3u8`],
+const AAC = ['-c:a', 'aac'];
+const MP3 = ['-c:a', 'libmp3lame', '-ar', '44100'];
+const BOTH = [...PICTURE, ...TONE, ...H264, ...AAC];
+const segments = (name: string, seconds: string, ...more: string[]): string[] => [
+  ...['-f', 'segment', '-segment_format', 'mpegts', '-segment_time', seconds, '-segment_list', `${name}.m3u8`],
+  ...[...more, `${name}%d.ts`],
 ];
-const segments = (name: string, format: string, extension: string, seconds: string, ...coded: string[]): string[] => [
-  ...[...coded, '-f', 'segment', '-segment_format', format, '-segment_time', seconds, '-segment_list', `${name}.m3u8`],
-  `${name}%d.${extension}`,
-];
-const SOUNDS = {
-  aac: ['-c:a', 'aac'],
-  mp3: ['-c:a', 'libmp3lame', '-ar', '44100'],
-  ac3: ['-c:a', 'ac3'],
-  eac3: ['-c:a', 'eac3'],
-};
-/** Time stamps of MPEG-TS begin again after 95,443.7 s. */
-const BEFORE_WRAP = ['-output_ts_offset', '95435'];
 
 const site = useFolderSite([
-  ...Object.entries(SOUNDS).map(([name, sound]) => hls(name, ...PICTURE, ...TONE, ...H264, ...sound)),
-  hls('hevc', ...PICTURE, ...TONE, ...HEVC, ...SOUNDS.aac),
-  hls('open', ...PICTURE, ...TONE, ...H264, '-x264-params', 'open-gop=1:slices=4', ...SOUNDS.aac),
-  hls('wrap', ...PICTURE, ...TONE, ...H264, ...SOUNDS.aac, ...BEFORE_WRAP),
-  hls('wide', ...WIDE, ...TONE, '-t', '6', ...H264, ...SOUNDS.aac),
-  hls('widehevc', ...WIDE, ...TONE, '-t', '6', ...HEVC, ...SOUNDS.aac),
-  hls('mute', ...PICTURE, ...H264),
-  hls('sound', ...TONE, ...SOUNDS.aac),
-  hls('layer3', ...TONE, ...SOUNDS.mp3),
-  hls('layer2', ...PICTURE, ...TONE, ...H264, '-c:a', 'mp2'),
-  hls('fields', ...PICTURE, ...TONE, ...H264, ...SOUNDS.aac, '-flags', '+ilme+ildct'),
-  segments('many', 'mpegts', 'ts', '1', ...PICTURE, ...TONE, ...H264, '-g', '25', ...SOUNDS.aac),
-  segments('adts', 'adts', 'aac', '4', ...TONE, ...SOUNDS.aac),
-  hls('latm', ...PICTURE, ...TONE, ...H264, ...SOUNDS.aac, '-hls_segment_options', 'mpegts_flags=latm'),
+  [...BOTH, ...transport('aac')],
+  [...PICTURE, ...TONE, ...HEVC, ...AAC, ...transport('hevc')],
+  [...PICTURE, ...TONE, ...H264, '-x264-params', 'open-gop=1:slices=4', ...AAC, ...transport('open')],
+  [...WIDE, ...TONE, '-t', '6', ...H264, ...AAC, ...transport('wide')],
+  [...WIDE, ...TONE, '-t', '6', ...HEVC, ...AAC, ...transport('widehevc')],
+  [...PICTURE, ...H264, ...transport('mute')],
+  [...PICTURE, ...TONE, ...H264, '-c:a', 'mp2', ...transport('layer2')],
+  [...BOTH, '-flags', '+ilme+ildct', ...transport('fields')],
+  [...BOTH, '-g', '25', ...segments('many', '1')],
+  [...TONE, ...AAC, ...packed('adts', ['adts', 'aac'])],
+  [...BOTH, ...transport('latm', '-hls_segment_options', 'mpegts_flags=latm')],
   // The muxer of lists says that it is ADTS.
-  segments(
-    ...(['declared', 'mpegts', 'ts', '4', ...PICTURE, ...TONE, ...H264, ...SOUNDS.aac] as const),
-    ...['-segment_format_options', 'mpegts_flags=latm', '-segment_list_type', 'm3u8'],
-  ),
-  segments('short', 'adts', 'aac', '0.4', ...TONE, ...SOUNDS.aac),
-  segments('described', 'mp3', 'mp3', '4', ...TONE, ...SOUNDS.mp3),
-  segments(
-    'frames',
-    'mp3',
-    'mp3',
-    '4',
-    ...TONE,
-    ...SOUNDS.mp3,
-    '-segment_format_options',
-    'write_xing=0:id3v2_version=0',
-  ),
+  [...BOTH, ...segments('declared', '4', '-segment_format_options', 'mpegts_flags=latm', '-segment_list_type', 'm3u8')],
+  [...TONE, ...AAC, ...packed('short', ['adts', 'aac'], '0.4')],
+  [...TONE, ...MP3, ...packed('described', ['mp3', 'mp3'])],
+  [...TONE, ...MP3, '-write_xing', '0', 'frames.mp3'],
+  ...['aac', 'many', 'short'].map((name) => copyOf(`${name}.m3u8`, '-map', '0', `${name}.copy.mp4`)),
 ]);
 const { texts, pathOf: made, linesOf } = site;
 
@@ -88,65 +61,6 @@ function timeTag(ticks: number): Buffer {
   tag.writeUInt8(content.length + frame.length, 9);
   return Buffer.concat([tag, frame, content]);
 }
-
-interface Packet {
-  readonly seconds: number;
-  readonly digest: string;
-}
-
-type Packets = Readonly<Record<'v' | 'a', readonly Packet[]>>;
-
-/** The packets of each side of a file, and when they are shown or heard. */
-async function packetsIn(file: string): Promise<Packets> {
-  const entries = ['-show_entries', 'packet=codec_type,pts_time,data_hash', '-show_data_hash', 'md5', '-of', 'json'];
-  const { stdout } = await run('ffprobe', ['-v', 'error', ...entries, file], { maxBuffer: 2 ** 26 });
-  const { packets }: { packets: { codec_type: string; pts_time: string; data_hash: string }[] } = JSON.parse(stdout);
-  const of = (type: string) =>
-    packets
-      .filter(({ codec_type }) => codec_type === type)
-      .map(({ pts_time, data_hash }) => ({ seconds: Number(pts_time), digest: data_hash }));
-  return { v: of('video'), a: of('audio') };
-}
-
-/** Of what FFmpeg copies of a list, by its name. */
-const copies = new Map<
-  string,
-  Promise<{ readonly packets: Packets; readonly pictures: Awaited<ReturnType<typeof picturesOf>> }>
->();
-const copyOf = (name: string) => {
-  const made = copies.get(name) ?? withTemporaryFolder((place) => copyInto(join(place, 'copy.mp4'), name));
-  copies.set(name, made);
-  return made;
-};
-async function copyInto(copy: string, name: string) {
-  await run('ffmpeg', ['-v', 'error', '-i', made(`${name}.m3u8`), '-map', '0', '-c', 'copy', copy]);
-  return { packets: await packetsIn(copy), pictures: name === 'hevc' ? await picturesOf(copy) : [] };
-}
-
-/** Expects the packets of what FFmpeg makes of a list, each within a millisecond of its time there. */
-const expectPackets = (body: Buffer, name: string, sides: readonly ('v' | 'a')[] = ['v', 'a']) =>
-  withTemporaryFolder(async (place) => {
-    const file = join(place, 'body.mp4');
-    await writeFile(file, body);
-    const [all, copy] = [await packetsIn(file), await copyOf(name)];
-    // FFmpeg writes parameter sets of HEVC into the packets, too.
-    if (name === 'hevc') expect(await picturesOf(file)).toEqual(copy.pictures);
-    let origins: readonly number[] | undefined;
-    for (const side of sides) {
-      const [sent, expected] = [all[side], copy.packets[side]];
-      expect(sent.length).toBe(expected.length);
-      if (name !== 'hevc' || side === 'a')
-        expect(sent.map(({ digest }) => digest)).toEqual(expected.map(({ digest }) => digest));
-      // Of audio alone, FFmpeg makes up the times in the first PES packet.
-      const known = sides.includes('v') ? 0 : 20;
-      origins ??= [sent[known]?.seconds ?? 0, expected[known]?.seconds ?? 0];
-      const [from = 0, expectedFrom = 0] = origins;
-      const apart = sent
-        .map(({ seconds }, index) => seconds - from - ((expected[index]?.seconds ?? 0) - expectedFrom))
-        .slice(known);
-      expect([side, Math.max(...apart.map(Math.abs))]).toEqual([side, expect.toSatisfy((most) => most <= 0.001)]);
-    }
-  });
 
 const expectFile = async (url: string, codecs: readonly string[], extension = '.mp4') => {
   const { body, headers } = await sendRequest(url);
@@ -175,57 +89,14 @@ const CUT_BYTES = 3 * 188;
 /** The service description, the programs and the map of the first one, which FFmpeg begins each segment with. */
 const tablesOf = (segment: Buffer) => segment.subarray(0, 3 * 188);
 
-describe('a complete list of MPEG-TS', () => {
-  it.each([
-    ['aac', ['h264', 'aac']],
-    ['mp3', ['h264', 'mp3']],
-    ['ac3', ['h264', 'ac3']],
-    ['eac3', ['h264', 'eac3']],
-    ['hevc', ['hevc', 'aac']],
-    ['open', ['h264', 'aac']],
-    ['wrap', ['h264', 'aac']],
-  ])('is one MP4 of exact length with the packets and times that FFmpeg copies: %s', async (name, codecs) => {
-    await expectPackets(await expectFile(await serve(name), codecs), name);
-  });
-
-  it.each(['aac', 'open', 'hevc'])('keeps both tracks to the end of twelve seconds after a seek: %s', async (name) => {
-    const { body } = await sendRequest(await serve(name));
-    await expectBothAfterSeeks(body, 560);
-  });
-
-  it('without sound is one MP4', async () => {
-    await expectPackets(await expectFile(await serve('mute'), ['h264']), 'mute', ['v']);
-  });
-});
-
+// What it has in common with other sources is in the matrix (test/stream-service/matrix).
 describe('a list of MPEG-TS', () => {
-  it('has the same bytes in every process, in any range', async () => {
-    const whole = await sendRequest(await serve('aac'));
-    await site.service?.close();
-    await expectRanges(await serve('aac'), whole);
-  });
-
   it('begins with time 0, as players show the list, and with every picture', async () => {
     for (const name of ['aac', 'mute', 'open']) {
       const { body } = await sendRequest(await serve(name));
       await site.service?.close();
       expect([name, await startSecondsOf(body)]).toEqual([name, 0]);
     }
-  });
-
-  it('has clips, a presentation, and its sound alone', async () => {
-    const url = await serve('aac');
-    const clip = await expectFile(`${url}?start=5.4&end=9`, ['h264', 'aac']);
-    expect(Math.abs((await probeBody(clip, '.mp4')).durationSeconds - 3.6)).toBeLessThan(0.1);
-    const master = await sendRequest(url.replace('/Media/', '/Hls/').concat('/master.m3u8'));
-    expect([master.status, master.body.toString()]).toEqual([200, expect.stringContaining('both.m3u8')]);
-    const sound = await sendRequest(`${url}?format=m4a`);
-    expect([sound.status, (await probeBody(sound.body, '.m4a')).codecs]).toEqual([200, ['aac']]);
-  });
-
-  it('encrypted with AES-128 is decrypted', async () => {
-    site.encryptList('aac');
-    await expectPackets(await expectFile(await serve('secret'), ['h264', 'aac']), 'aac');
   });
 
   // Of the first segment, and of the one that is tried, more is read.
@@ -246,7 +117,7 @@ describe('a list of MPEG-TS', () => {
       requests,
       'bytes',
     ]);
-    await expectPackets(await expectFile(url, ['h264', 'aac']), name);
+    await site.expectPackets(await expectFile(url, ['h264', 'aac']), `${name}.copy.mp4`);
   });
 
   it.each([
@@ -281,7 +152,7 @@ describe('a list of MPEG-TS', () => {
 
   it('whose tables are in an initialization section is one MP4', async () => {
     mapTables('aac');
-    await expectPackets(await expectFile(await serve('mapped'), ['h264', 'aac']), 'aac');
+    await site.expectPackets(await expectFile(await serve('mapped'), ['h264', 'aac']), 'aac.copy.mp4');
   });
 
   it('whose tables are in an initialization section is left to FFmpeg where it is no file', async () => {
@@ -321,44 +192,15 @@ describe('a list of MPEG-TS', () => {
     texts.set('aac1.ts', Buffer.concat(join(first.subarray(-CUT_BYTES), second)));
     await expectStream(await serve('aac'));
   });
-
-  it('breaks off where a segment is damaged', async () => {
-    const url = await serve('aac');
-    const { body } = await sendRequest(url);
-    await site.service?.close();
-    const damaged = segmentOf(3);
-    // The packets of its second half have no sync bytes.
-    damaged.fill(0, Math.ceil(damaged.length / 2 / 188) * 188);
-    texts.set('aac3.ts', damaged);
-    site.handlers.clear();
-    const again = await serve('aac');
-    const head = await sendRequest(again, { method: 'HEAD' });
-    expect(head.headers['content-length']).toBe(String(body.length));
-    await expect(sendRequest(again)).rejects.toThrow();
-  });
 });
 
 describe('a list of audio', () => {
-  it.each([
-    ['sound', 'aac'],
-    ['layer3', 'mp3'],
-    ['adts', 'aac'],
-    ['frames', 'mp3'],
-  ])('is one file of exact length: %s', async (name, codec) => {
-    const body = await expectFile(await serve(name, audioTrack), [codec], '.m4a');
-    await expectPackets(body, name, ['a']);
-  });
-
   it('is timed by its ID3 tags', async () => {
     for (const index of SEGMENTS)
       texts.set(`adts${index}.aac`, Buffer.concat([timeTag(2 ** 33 - 90_000 + index * 360_000), adtsOf(index)]));
     const body = await expectFile(await serve('adts', audioTrack), ['aac'], '.m4a');
-    const gaps = await withTemporaryFolder(async (place) => {
-      const file = join(place, 'body.m4a');
-      await writeFile(file, body);
-      const times = (await packetsIn(file)).a.map(({ seconds }) => seconds);
-      return times.slice(1).map((time, index) => time - (times[index] ?? 0));
-    });
+    const times = ((await packetsIn(body)).a ?? []).map(({ seconds }) => seconds);
+    const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
     // Frames of 21.3 ms do not fill four seconds: each segment begins at the time of its tag.
     expect(Math.max(...gaps)).toBeLessThan(0.05);
     expect(gaps.reduce((sum, gap) => sum + gap, 0)).toBeGreaterThan(19.9);
@@ -367,15 +209,11 @@ describe('a list of audio', () => {
   it('in short segments without times lasts as long as all of them', async () => {
     const body = await expectFile(await serve('short', audioTrack), ['aac'], '.m4a');
     expect((await probeBody(body, '.m4a')).durationSeconds).toBeCloseTo(20, 1);
-    await expectPackets(body, 'short', ['a']);
+    await site.expectPackets(body, 'short.copy.mp4');
   });
 
   it('of MP3 has no frames that describe the segments', async () => {
     const body = await expectFile(await serve('described', audioTrack), ['mp3'], '.m4a');
-    await expectPackets(body, 'frames', ['a']);
-  });
-
-  it('has clips', async () => {
-    await expectFile(`${await serve('sound', audioTrack)}?format=m4a&start=3&end=9`, ['aac'], '.m4a');
+    await site.expectPackets(body, 'frames.mp3');
   });
 });

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Track } from '../../../core/state/resource.ts';
 import { mergedFile } from '../../../packages/seekable-media/test/webm-fixture.ts';
-import { createFaultHandler } from '../../origin/faults.ts';
 import { inspect, packetsOf } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { expectRanges, expectSeekable } from '../../support/seekable.ts';
 import { audioTrack, combinedKey, mediaKey, videoTrack } from '../fixture.ts';
-import { expectBothAfterSeeks, useFolderSite } from '../folder-site.ts';
+import { useFolderSite } from '../folder-site.ts';
 
 const SECONDS = 20;
 const PICTURE = ['-f', 'lavfi', '-i', `testsrc2=s=320x180:r=25:d=${SECONDS}`];
@@ -20,10 +19,7 @@ const site = useFolderSite([
   [...TONE, ...OPUS, ...LONG_CLUSTERS, '-cues_to_front', '1', 'audio.webm'],
   ['-i', 'video.webm', '-c', 'copy', 'tail.webm'],
   [...TONE, '-c:a', 'aac', '-movflags', '+faststart', 'audio.m4a'],
-  [...PICTURE, '-c:v', 'libx264', '-preset', 'ultrafast', '-movflags', '+faststart', 'video.mp4'],
-  ['-i', 'video.webm', '-i', 'audio.webm', '-c', 'copy', 'both.webm'],
   ['-i', 'video.webm', '-c', 'copy', '-live', '1', 'live.webm'],
-  ['-i', 'video.webm', '-c', 'copy', '-t', '12', '-cues_to_front', '1', 'other.webm'],
   [...TONE, '-c:a', 'libvorbis', 'vorbis.webm'],
 ]);
 const { texts, pathOf: made, read } = site;
@@ -36,7 +32,7 @@ const fileOf = (path: string): Partial<Track> => {
   return {
     url: `${site.upstream.origin}/${path}`,
     container,
-    ...(codec ? { audio: { codec } } : { video: { codec: container === 'mp4' ? 'avc1.42c01f' : 'vp9' } }),
+    ...(codec ? { audio: { codec } } : { video: { codec: 'vp9' } }),
   };
 };
 
@@ -54,23 +50,8 @@ const servePair = async (video: string, audio: string) =>
 const serveFile = async (path: string) =>
   `${await serve([videoTrack({ ...fileOf(path), audio: { codec: 'opus' } })])}/Media/${mediaKey('video')}`;
 
+// What it has in common with other sources is in the matrix (test/stream-service/matrix).
 describe('a pair with a file of WebM', () => {
-  it.each([
-    ['video.webm', 'audio.webm', ['vp9', 'opus']],
-    ['tail.webm', 'audio.m4a', ['vp9', 'aac']],
-    ['video.mp4', 'audio.webm', ['h264', 'opus']],
-  ])('of %s and %s is one MP4 of exact length with their packets and times', async (video, audio, codecs) => {
-    const { body, headers } = await expectSeekable(await servePair(video, audio));
-    expect(headers['content-type']).toBe('video/mp4');
-    const found = await inspect(body, '.mp4');
-    expect({ ...found, seconds: Math.round(found.durationSeconds) }).toMatchObject({
-      complaints: '',
-      codecs,
-      seconds: SECONDS,
-    });
-    await site.expectPackets(body, video, audio, { isApart: true });
-  });
-
   it('has a length where mkvmerge has written its sound', async () => {
     texts.set('merged.webm', mergedFile(read('audio.webm')));
     const { body } = await expectSeekable(await servePair('video.webm', 'merged.webm'));
@@ -125,40 +106,14 @@ describe('a pair with a file of WebM', () => {
     // Four seconds of video, and ten of audio, of twenty.
     expect(Math.max(...bytes)).toBeLessThan(body.length / 3);
   });
-
-  it('keeps both tracks to the end of twelve seconds after a seek', async () => {
-    const { body } = await sendRequest(await servePair('video.webm', 'audio.webm'));
-    await expectBothAfterSeeks(body, 599);
-  });
-
-  it('has clips, starts at keyframes, tags and a presentation', async () => {
-    const url = await servePair('video.webm', 'audio.webm');
-    for (const query of ['?start=5.4&end=9', '?tags=true']) {
-      const { headers, body } = await sendRequest(url + query);
-      expect(headers).toMatchObject({ 'accept-ranges': 'bytes', 'content-length': String(body.length) });
-      expect((await inspect(body, '.mp4')).complaints).toBe('');
-    }
-    const combined = await sendRequest(`${url.replace('/Media/', '/Combined/')}?start=9`);
-    expect([combined.status, combined.headers['x-argon-start']]).toEqual([200, expect.stringMatching(/^8\.00/)]);
-    const master = await sendRequest(url.replace('/Media/', '/Hls/').concat('/master.m3u8'));
-    expect([master.status, master.body.toString()]).toEqual([200, expect.stringMatching(/vp09\.00\..*Opus/)]);
-  });
 });
 
 describe('a file of WebM', () => {
-  it('is sent as it is, and its clips as MP4', async () => {
-    const url = await serveFile('both.webm');
-    const whole = await sendRequest(url);
-    expect(whole.body.equals(read('both.webm'))).toBe(true);
-    const { headers, body } = await sendRequest(`${url}?start=5.4&end=9`);
-    expect(headers).toMatchObject({ 'content-type': 'video/mp4', 'content-length': String(body.length) });
-    const { complaints, codecs, durationSeconds } = await inspect(body, '.mp4');
-    expect([complaints, codecs, durationSeconds.toFixed(1)]).toEqual(['', ['vp9', 'opus'], '3.6']);
-  });
-
-  it('says why it cannot be clipped where it has no cues', async () => {
-    const answer = await sendRequest(`${await serveFile('live.webm')}?start=5`);
-    expect([answer.status, JSON.parse(answer.body.toString()).detail]).toEqual([
+  it('is sent as it is, and says why it cannot be clipped where it has no cues', async () => {
+    const url = await serveFile('live.webm');
+    expect((await sendRequest(url)).body.equals(read('live.webm'))).toBe(true);
+    const { status, body } = await sendRequest(`${url}?start=5`);
+    expect([status, JSON.parse(body.toString()).detail]).toEqual([
       400,
       'A file that is sent as it is cannot be clipped. Use MP3.',
     ]);
@@ -231,17 +186,5 @@ describe('a pair with a file of WebM that does not say where its media is', () =
     const { status, headers, body } = await sendRequest(url);
     expect([status, headers['accept-ranges'], headers['content-length']]).toEqual([200, 'none', undefined]);
     expect(await packetsOf(body, 'v')).toEqual(await packetsOf(made('video.webm'), 'v'));
-  });
-
-  it('breaks where its file changes, and is the other file then', async () => {
-    const url = await servePair('video.webm', 'audio.webm');
-    const { headers: before } = await sendRequest(url, { method: 'HEAD' });
-    site.handlers.set('video.webm', createFaultHandler({ bytes: read('other.webm') }));
-    await expect(sendRequest(url)).rejects.toThrow();
-    const resumed = { range: 'bytes=400000-', 'if-range': before.etag ?? '' };
-    const { status, body, headers } = await sendRequest(url, { headers: resumed });
-    expect([status, headers['content-length']]).toEqual([200, String(body.length)]);
-    expect(headers.etag).not.toBe(before.etag);
-    expect(await packetsOf(body, 'v')).toEqual(await packetsOf(made('other.webm'), 'v'));
   });
 });

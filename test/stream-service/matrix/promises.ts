@@ -8,7 +8,7 @@ import { createFaultHandler, type Fault, type FaultHandler, type SeenRequest } f
 import { inspect, probe, probeBody, withTemporaryFolder } from '../../support/media-tools.ts';
 import { type ReceivedResponse, sendRequest } from '../../support/request.ts';
 import { expectRanges } from '../../support/seekable.ts';
-import type { FolderSite } from '../folder-site.ts';
+import { expectBothAfterSeeks, type FolderSite } from '../folder-site.ts';
 import { AUDIO_RATE, type Decoded, decode, heardSamples } from '../outputs/layout/clip-fixture.ts';
 import { melody } from '../tones.ts';
 import { SECONDS, type Source } from './sources.ts';
@@ -82,6 +82,9 @@ const part = (query: string, seconds: number, times: Readonly<Record<number, num
   },
 });
 
+/** Packets of sound, as many as are heard in twelve seconds. */
+const PACKETS_OF_12_S: Readonly<Record<string, number>> = { aac: 560, mp3: 455, ac3: 370, eac3: 370, opus: 599 };
+
 const isOpus = ({ codecs }: Source) => codecs.includes('opus');
 /** `FORMAT` is one that the sound is copied into. */
 const sound = (query: string, seconds: number, extension?: string): Promised => ({
@@ -92,6 +95,17 @@ const sound = (query: string, seconds: number, extension?: string): Promised => 
     expect(await melody(body)).toMatch(/^400×\d+$/);
   },
 });
+
+const whole = sound('FORMAT', SECONDS);
+/** With every packet. */
+const copied: Promised = {
+  ...whole,
+  async holds(sent, cell) {
+    await whole.holds(sent, cell);
+    const { site, source } = cell;
+    if (!isOpus(source)) await site.expectPackets(sent.body, source.same.at(-1) ?? '', undefined, { sides: ['a'] });
+  },
+};
 
 const FAULTY_FROM = 2000;
 /** All of it by a process that knows nothing yet, of a source whose files have a fault. @param isMet for each of them */
@@ -119,7 +133,7 @@ export const promises = {
       const told = { codecs, complaints, seconds: Math.round(durationSeconds) };
       expect(told).toEqual({ codecs: source.codecs, complaints: '', seconds: SECONDS });
       const [video, audio = video] = source.same;
-      await site.expectPackets(body, video, audio);
+      await site.expectPackets(body, video, audio, source.compared);
     },
   },
   'other processes': {
@@ -129,6 +143,11 @@ export const promises = {
       for (const attachments of [undefined, new Map(process.attachments)])
         await expectRanges((await streams.start(attachments)).at('Media/KEY'), sent);
     },
+  },
+  seek: {
+    path: 'Media/KEY',
+    cache: 'none',
+    holds: ({ body }, { source }) => expectBothAfterSeeks(body, PACKETS_OF_12_S[source.codecs.at(-1) ?? ''] ?? 0),
   },
   combined: {
     path: 'Combined/KEY',
@@ -149,7 +168,11 @@ export const promises = {
   },
   tags: {
     path: 'Media/KEY?tags=true',
-    async holds({ body }, { source }) {
+    async holds({ headers, body }, { source, process, whole }) {
+      const plain = await whole();
+      expect(headers.etag).not.toBe(plain.headers.etag);
+      // That of the rendition is stored.
+      expect([...process.sizes.values()]).not.toContain(body.length);
       const { codecs, complaints, tags } = await inspect(body, '.mp4');
       // Chapters are a track of text.
       const held = { codecs: codecs.toSorted(), complaints, title: tags.title };
@@ -188,7 +211,7 @@ export const promises = {
       });
     },
   },
-  copied: sound('FORMAT', SECONDS),
+  copied,
   'copied clip': sound('FORMAT&start=5&end=9', 4),
   MP3: sound('mp3', SECONDS, '.mp3'),
   'MP3 clip': sound('mp3&start=5&end=9', 4, '.mp3'),

@@ -20,7 +20,7 @@ import { SECONDS, type Source } from './sources.ts';
  *
  *     const site = useFolderSite(recipesOf(400, 'aac'), recipesOf(900, 'aac'));
  *     it('…', async () => {
- *       const streams = await useStreams(site, sourcesOf(site.folder).pair);
+ *       const streams = await useStreams(site, sourcesOf('aac').pair);
  *       await expectSeekable((await streams.start()).at('Media/KEY?tags=true'));
  *     });
  */
@@ -111,11 +111,13 @@ function resourceAt(site: FolderSite, { video, sound, alone, isLive = false }: S
     ...(traits.fragments && { fragmentBaseUrl: urlOf('', folder) }),
   });
   const own = { language: 'en' };
-  const text = `WEBVTT\n\n00:01.000 --> 00:03.000\nHello from /${place}\n`;
+  // What differs between places is as long.
+  const name = place || '0/';
+  const text = `WEBVTT\n\n00:01.000 --> 00:03.000\nHello from ${name}\n`;
   site.texts.set(`${place}text.vtt`, Buffer.from(text));
-  site.texts.set(`${place}cover.jpg`, Buffer.concat([site.read('cover.jpg'), Buffer.alloc(9, place)]));
+  site.texts.set(`${place}cover.jpg`, Buffer.concat([site.read(`${place}cover.jpg`), Buffer.alloc(9, name)]));
   const origin = {
-    url: `https://site.example/${place}`,
+    url: `https://site.example/${name}`,
     extractor: place ? 'Other' : 'Youtube',
     entryId: place || VIDEO_ID,
   };

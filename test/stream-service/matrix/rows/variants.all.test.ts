@@ -1,0 +1,3 @@
+import { describeVariants } from '../matrix.ts';
+
+describeVariants();
