@@ -9,6 +9,7 @@ export const LONGEST_TESTS = [
   // Of several minutes each.
   'test/stream-service/seeks.all.test.ts',
   'test/stream-service/matrix/twins.all.test.ts',
+  'test/stream-service/matrix/rows/*.all.test.ts',
   'test/attacks/hostile-mp4.all.test.ts',
   'test/attacks/large-inputs.all.test.ts',
   'test/attacks/links.all.test.ts',

@@ -1,16 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { createEgress } from '../../../core/egress/create-egress.ts';
+import { describe, expect, it } from 'vitest';
 import { keyOf } from '../../../core/state/keys.ts';
-import { createSourceOpeners } from '../../../stream-service/source/open-source.ts';
-import { startResolver } from '../../core/resolve/start-resolver.ts';
 import { createFaultHandler } from '../../origin/faults.ts';
 import { madeBy } from '../../origin/media.ts';
 import { asProblem } from '../../support/as-problem.ts';
 import { inspect, packetsOf, picturesOf } from '../../support/media-tools.ts';
 import { expectSeekable } from '../../support/seekable.ts';
-import { type Service, startService } from '../fixture.ts';
+import { useResolvedDash } from './dash-fixture.ts';
 
 /** Through the real yt-dlp: manifests of several periods, whose segments FFmpeg has made. */
 const dash = (name: string, seconds: number, size: string, tone: number) => [
@@ -46,21 +43,10 @@ const folder = await madeBy([
 ]);
 const pathOf = (path: string) => join(folder, path);
 
-let manifest = '';
-const { origin, resolver } = await startResolver({
-  mounts: {
-    '/periods/': ({ path, response }) => {
-      if (path.endsWith('.mpd'))
-        return void response.writeHead(200, { 'content-type': 'application/dash+xml' }).end(manifest);
-      // The name of the folder is that of the base URL alone.
-      createFaultHandler({ bytes: readFileSync(pathOf(path.replace(/^.*\//, ''))) })(response.req, response);
-    },
-  },
+const dashSite = await useResolvedDash((path, response) => {
+  // The name of the folder is that of the base URL alone.
+  createFaultHandler({ bytes: readFileSync(pathOf(path.replace(/^.*\//, ''))) })(response.req, response);
 });
-const egress = createEgress({ allow: [origin.host] });
-let service: Service | undefined;
-afterEach(() => service?.close());
-afterAll(() => egress.close());
 
 /** What FFmpeg lists of a file, as a period with the bandwidth and the base URL of its own. */
 const periodOf = (name: string, index: number) =>
@@ -86,13 +72,8 @@ const partOf = (name: string, index: number) =>
   });
 const AD = [periodOf('first', 0), periodOf('ad', 1), periodOf('last', 2)] as const;
 
-let count = 0;
-async function resolve(text: string, root = 'type="static" mediaPresentationDuration="PT36S"') {
-  manifest = `<?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011" ${root}>${text}</MPD>`;
-  const resolved = await resolver.resolve(origin.url(`/periods/${count++}.mpd`), { deadline: Date.now() + 60_000 });
-  if (resolved.type !== 'Media') throw new Error('Not one item');
-  return resolved.resource;
-}
+const resolve = (text: string, root = 'type="static" mediaPresentationDuration="PT36S"') =>
+  dashSite.resolve(() => `<?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011" ${root}>${text}</MPD>`);
 
 const START = /^.*\//;
 /** The segments of each track by their names. */
@@ -109,17 +90,10 @@ async function listOf(...parameters: Parameters<typeof resolve>) {
 /** The best rendition as a file. */
 async function download(text: string): Promise<Buffer> {
   const resource = await resolve(text);
-  const openers = createSourceOpeners({
-    egress,
-    refresh: resolver.refresh,
-    latest: resolver.latest,
-    limits: { maxTableWaitMs: 60_000 },
-  });
-  const sources = Object.fromEntries(resource.tracks.map(({ formatId }) => [formatId, openers.openSource]));
-  service = await startService(resource, sources, openers);
+  const { url } = await dashSite.start(resource, { maxTableWaitMs: 60_000 });
   const [best, ...others] = resource.renditions.filter(({ formatIds }) => formatIds.length > 1);
   expect(others).toEqual([]);
-  const { body } = await expectSeekable(`${service.url}/api/Stream/Media/${keyOf(resource.id, best?.id ?? '')}`);
+  const { body } = await expectSeekable(`${url}/api/Stream/Media/${keyOf(resource.id, best?.id ?? '')}`);
   return body;
 }
 

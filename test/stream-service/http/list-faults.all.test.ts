@@ -1,14 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createFaultHandler, type Fault, type FaultHandler } from '../../origin/faults.ts';
-import { madeBy } from '../../origin/media.ts';
 import { packetsOf } from '../../support/media-tools.ts';
 import { openResponse } from '../../support/request.ts';
-import { resourceOf, startService, tableOf, trackOf } from '../fixture.ts';
+import { tableOf, trackOf } from '../fixture.ts';
+import { useFolderSite } from '../folder-site.ts';
 import { ID3, KEY, KEY_LINE, LISTS, PNG } from '../source/segmented-fixture.ts';
-import { bytesOf, encryptAes128, startUpstream, type Upstream } from '../source/upstream.ts';
+import { bytesOf, encryptAes128 } from '../source/upstream.ts';
 
 const MAP_LINE = '#EXT-X-MAP:URI="init"';
 const COUNT = 5;
@@ -26,26 +24,19 @@ interface Site {
   readonly list?: (text: Buffer) => Buffer | FaultHandler;
 }
 
-let folder: string;
-let upstream: Upstream;
-
-beforeAll(async () => {
-  folder = await madeBy(LISTS);
-  upstream = await startUpstream();
-});
-
-const read = (name: string) => readFileSync(join(folder, name));
-const segmentsOf = (kind: string) => Array.from({ length: COUNT }, (_, index) => read(`${kind}${index}.ts`));
+const site = useFolderSite(LISTS);
+const segmentsOf = (kind: string) => Array.from({ length: COUNT }, (_, index) => site.read(`${kind}${index}.ts`));
 const headOf = (kind: string) => (kind === 'fmp4' ? [MAP_LINE] : []);
 const good = (kind: string): Site => ({ segments: segmentsOf(kind) });
 const replaced = (kind: string, fault: Fault): Site => ({
   segments: segmentsOf(kind).map((bytes, index) => (index === FAULTY ? createFaultHandler({ bytes, fault }) : bytes)),
 });
 
-function siteOf(
+/** Serves a list, and nothing else. */
+function serveList(
   kind: string,
   { segments, head = headOf(kind), lineOf = () => [], files = {}, list = (text) => text }: Site,
-) {
+): readonly FaultHandler[] {
   const lines = segments.flatMap((_, index) => [...lineOf(index), '#EXTINF:4.000,', `${index}.ts`]);
   const text = [
     '#EXTM3U',
@@ -56,18 +47,18 @@ function siteOf(
     '#EXT-X-ENDLIST',
   ].join('\n');
   const served = {
-    init: read('init.mp4'),
+    none: missing,
+    init: site.read('init.mp4'),
     key: KEY,
     ...Object.fromEntries(segments.map((each, index) => [`${index}.ts`, each])),
     'index.m3u8': list(Buffer.from(text)),
     ...files,
   };
-  return new Map<string, FaultHandler>(
-    Object.entries(served).map(([path, file]) => [
-      path,
-      Buffer.isBuffer(file) ? createFaultHandler({ bytes: file }) : file,
-    ]),
+  const handlers = Object.entries(served).map(
+    ([path, file]) => [path, Buffer.isBuffer(file) ? createFaultHandler({ bytes: file }) : file] as const,
   );
+  for (const [path, handler] of handlers) site.handlers.set(path, handler);
+  return handlers.map(([, handler]) => handler);
 }
 
 const attachments = new Map<string, Buffer>();
@@ -75,25 +66,14 @@ beforeEach(() => attachments.clear());
 /** The status of a refusal, a body that breaks off, or all media, with or without a length. */
 type Outcome = number | 'broken' | 'whole file' | 'whole' | 'less';
 
-async function outcomeOf(kind: string, site: Site, query = ''): Promise<Outcome> {
-  const routes = siteOf(kind, site);
-  upstream.use((request, response) => {
-    const route = routes.get((request.url ?? '').slice(1));
-    if (route) route(request, response);
-    else response.writeHead(404).end();
-  });
+async function outcomeOf(kind: string, list: Site, query = ''): Promise<Outcome> {
+  const handlers = serveList(kind, list);
   const limits = { maxAttempts: 2, maxRenewals: 1 };
-  const { openSource, ...openers } = upstream.openers({
-    refresh: async (resource) => resource,
-    state: tableOf(attachments),
-    limits,
-  });
-  const track = trackOf('f', { delivery: 'hls', url: `${upstream.origin}/index.m3u8` });
-  const service = await startService(resourceOf([track], { durationSeconds: 20 }), { f: openSource }, openers);
-  onTestFinished(() => service.close());
+  const options = { state: tableOf(attachments), limits };
+  const service = await site.serve([trackOf('f', site.listOf('index'))], { durationSeconds: 20 }, options);
   const { status, body, headers } = await openResponse(service.media('f') + query);
   const sent = await body.arrayBuffer().then(Buffer.from, () => undefined);
-  const all = [...routes.values()].flatMap(({ seen }) => seen);
+  const all = handlers.flatMap(({ seen }) => seen);
   await expect.poll(() => all.filter(({ state }) => state === 'open')).toEqual([]);
   await service.close();
   if (status !== 200) return status;
@@ -145,6 +125,11 @@ function withHalfTime(bytes: Buffer): Buffer {
     halved.writeUInt32BE(bytes.readUInt32BE(at + 12) >> 1, at + 12);
   return halved;
 }
+/** The packets of the second half have no sync bytes, and the boxes no types. */
+const damaged = (bytes: Buffer): Buffer => {
+  const from = bytes[0] === 0x47 ? Math.ceil(bytes.length / 2 / 188) * 188 : 0;
+  return Buffer.concat([bytes.subarray(0, from), Buffer.alloc(bytes.length - from)]);
+};
 const withZeros = (bytes: Buffer): Buffer => Buffer.concat([bytes, Buffer.alloc(1_000_000)]);
 const unsized = (kind: string, index: number, change: (bytes: Buffer) => Buffer): Site => ({
   segments: segmentsOf(kind).map((bytes, each) =>
@@ -186,6 +171,7 @@ const ROWS: readonly (readonly [string, (kind: string) => Site, ts: Outcome, fmp
     404,
     404,
   ],
+  ['with a damaged segment', (kind) => changed(kind, FAULTY, damaged), 'broken', 502],
   ['with compressed segments', (kind) => ({ segments: segmentsOf(kind).map(zipped) }), 415, 415],
   ['with an empty segment', (kind) => without(kind, FAULTY), 502, 502],
   ['with an empty first segment', (kind) => without(kind, 0), 502, 502],
@@ -235,7 +221,7 @@ describe('a list', () => {
   });
 
   it.each(['ts', 'fmp4'])('of %s that is known breaks off where it fails', async (kind) => {
-    for (const [what, site] of ROWS.slice(3, 13)) {
+    for (const [what, site] of ROWS.slice(3, 14)) {
       attachments.clear();
       expect(await outcomeOf(kind, good(kind))).toBe('whole file');
       expect([what, await outcomeOf(kind, site(kind))]).toEqual([what, 'broken']);

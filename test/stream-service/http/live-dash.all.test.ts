@@ -1,16 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { createEgress } from '../../../core/egress/create-egress.ts';
+import { afterEach, describe, expect, it } from 'vitest';
 import { keyOf } from '../../../core/state/keys.ts';
 import type { Resource } from '../../../core/state/resource.ts';
-import { createSourceOpeners } from '../../../stream-service/source/open-source.ts';
-import { startResolver } from '../../core/resolve/start-resolver.ts';
 import { createFaultHandler } from '../../origin/faults.ts';
 import { madeBy } from '../../origin/media.ts';
 import { inspect } from '../../support/media-tools.ts';
 import { openResponse, sendRequest } from '../../support/request.ts';
-import { type Service, startService, until } from '../fixture.ts';
+import { until } from '../fixture.ts';
+import { useResolvedDash } from './dash-fixture.ts';
 
 /** Through the real yt-dlp: live DASH whose segments FFmpeg has made, ten of a minute, so that none ends during a test. */
 const SECONDS = 60;
@@ -42,34 +40,20 @@ const timelines = made
   });
 const timescales = [...made.matchAll(/timescale="(\d+)"/g)].map(([, each]) => Number(each));
 
-let manifest: () => string = () => '';
 let asked: string[] = [];
-const gone = new Set<string>();
-const { origin, resolver } = await startResolver({
-  mounts: {
-    '/air/': ({ path, response }) => {
-      if (path.endsWith('.mpd'))
-        return void response.writeHead(200, { 'content-type': 'application/dash+xml' }).end(manifest());
-      asked.push(path);
-      const [, stream = '', name = ''] = /^(\d)-(.+)\.m4s$/.exec(path) ?? [];
-      const byTime = timelines[Number(stream)]?.findIndex(({ start }) => name === `t${start}`) ?? -1;
-      const number = byTime >= 0 ? byTime + 1 : Number(name);
-      if (gone.has(path)) return void response.writeHead(404).end();
-      const bytes = file(
-        name === 'init' ? `init-stream${stream}.m4s` : `chunk-stream${stream}-${String(number).padStart(5, '0')}.m4s`,
-      );
-      createFaultHandler({ bytes })(response.req, response);
-    },
-  },
+const site = await useResolvedDash((path, response) => {
+  asked.push(path);
+  const [, stream = '', name = ''] = /^(\d)-(.+)\.m4s$/.exec(path) ?? [];
+  const byTime = timelines[Number(stream)]?.findIndex(({ start }) => name === `t${start}`) ?? -1;
+  const number = byTime >= 0 ? byTime + 1 : Number(name);
+  const bytes = file(
+    name === 'init' ? `init-stream${stream}.m4s` : `chunk-stream${stream}-${String(number).padStart(5, '0')}.m4s`,
+  );
+  createFaultHandler({ bytes })(response.req, response);
 });
-const egress = createEgress({ allow: [origin.host] });
-let service: Service | undefined;
-afterEach(async () => {
-  await service?.close();
+afterEach(() => {
   asked = [];
-  gone.clear();
 });
-afterAll(() => egress.close());
 
 const SETS = [
   'mimeType="video/mp4" codecs="avc1.42c00a" width="64" height="48"',
@@ -100,28 +84,14 @@ const byTimeline =
       return `<SegmentTemplate initialization="$RepresentationID$-init.m4s" media="${name}.m4s" startNumber="${state.from + 1}" timescale="${timescales[stream]}"><SegmentTimeline>${entries?.join('')}</SegmentTimeline></SegmentTemplate>`;
     });
 
-let count = 0;
-/** The address of the best rendition. */
-async function serve(list: () => string): Promise<string> {
-  manifest = list;
-  const resolved = await resolver.resolve(origin.url(`/air/${count++}.mpd`), { deadline: Date.now() + 60_000 });
-  if (resolved.type !== 'Media') throw new Error('Not one item');
-  return start(resolved.resource);
-}
-
 let last: Resource | undefined;
+/** The address of the best rendition. */
 async function start(resource: Resource): Promise<string> {
   last = resource;
-  const openers = createSourceOpeners({
-    egress,
-    refresh: resolver.refresh,
-    latest: resolver.latest,
-    limits: { minReloadMs: 5 },
-  });
-  const sources = Object.fromEntries(resource.tracks.map(({ formatId }) => [formatId, openers.openSource]));
-  service = await startService(resource, sources, openers);
-  return `${service.url}/api/Stream/Media/${keyOf(resource.id, resource.renditions[0]?.id ?? '')}`;
+  const { url } = await site.start(resource, { minReloadMs: 5 });
+  return `${url}/api/Stream/Media/${keyOf(resource.id, resource.renditions[0]?.id ?? '')}`;
 }
+const serve = async (list: () => string) => start(await site.resolve(list));
 
 const segmentsOf = async (url: string) => {
   const { status, headers } = await sendRequest(url);
@@ -158,7 +128,6 @@ describe('a live stream of DASH', () => {
     Object.assign(state, { from: 4, to: 8 });
     expect(await segmentsOf(`${base}?start=-999`)).toBe('5-8');
     expect((await sendRequest(`${base}?segments=3-5`, { method: 'HEAD' })).status).toBe(200);
-    await service?.close();
     // Another process, which has what was resolved at first.
     const other = await start(last as Resource);
     expect(await download(`${other}?segments=7-8`)).toEqual({ seconds: 120, complaints: '', codecs: ['aac', 'h264'] });
@@ -181,7 +150,6 @@ describe('a live stream of DASH', () => {
   it('has no windows by times of day, and none when its segments are not numbered', async () => {
     const base = await serve(byTimeline({ from: 0, to: 4 }));
     expect(await statusOf(`${base}?start=2026-11-23T20:00:00Z`)).toBe('400 /problems/bad-parameter');
-    await service?.close();
     const unnamed = await serve(byTimeline({ from: 0, to: 4 }, TIMES));
     for (const query of ['start=-5', 'segments=0-1'])
       expect(await statusOf(`${unnamed}?${query}`)).toBe('400 /problems/bad-parameter');

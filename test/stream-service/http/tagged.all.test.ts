@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { deflateSync } from 'node:zlib';
+import { crc32, deflateSync } from 'node:zlib';
 import type { Source } from '@reelay/source';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { mp3Frames } from '../../../core/conversions/conversion.ts';
@@ -47,15 +47,6 @@ function png(width: number, height: number, data = deflateSync(Buffer.alloc(heig
   header.writeUInt32BE(height, 4);
   const magic = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
   return Buffer.concat([magic, chunk('IHDR', header), chunk('IDAT', data), chunk('IEND', Buffer.alloc(0))]);
-}
-
-function crc32(bytes: Buffer): number {
-  let crc = 0xffff_ffff;
-  for (const byte of bytes) {
-    crc ^= byte;
-    for (let bit = 0; bit < 8; bit += 1) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb8_8320 : 0);
-  }
-  return (crc ^ 0xffff_ffff) >>> 0;
 }
 
 describe('an MP3 conversion with ?tags=true', () => {

@@ -1,0 +1,45 @@
+import type { ServerResponse } from 'node:http';
+import type { SourceLimits } from '@reelay/source';
+import { afterAll, afterEach } from 'vitest';
+import { createEgress } from '../../../core/egress/create-egress.ts';
+import type { Resource } from '../../../core/state/resource.ts';
+import { createSourceOpeners } from '../../../stream-service/source/open-source.ts';
+import { startResolver } from '../../core/resolve/start-resolver.ts';
+import { type Service, startService } from '../fixture.ts';
+
+/** DASH that the real yt-dlp resolves, for the tests of one file. @param answer serves the media */
+export async function useResolvedDash(answer: (path: string, response: ServerResponse) => void) {
+  let manifest = () => '';
+  let count = 0;
+  let service: Service | undefined;
+  const { origin, resolver } = await startResolver({
+    mounts: {
+      '/dash/': ({ path, response }) => {
+        if (!path.endsWith('.mpd')) return answer(path, response);
+        response.writeHead(200, { 'content-type': 'application/dash+xml' }).end(manifest());
+      },
+    },
+  });
+  const egress = createEgress({ allow: [origin.host] });
+  afterEach(() => service?.close());
+  afterAll(() => egress.close());
+
+  return {
+    /** @param list the manifest, as it is whenever it is loaded */
+    async resolve(list: () => string): Promise<Resource> {
+      manifest = list;
+      const resolved = await resolver.resolve(origin.url(`/dash/${count++}.mpd`), { deadline: Date.now() + 60_000 });
+      if (resolved.type !== 'Media') throw new Error('Not one item');
+      return resolved.resource;
+    },
+    /** In another process than the one before. */
+    async start(resource: Resource, limits: Partial<SourceLimits>): Promise<Service> {
+      await service?.close();
+      const { refresh, latest } = resolver;
+      const openers = createSourceOpeners({ egress, refresh, latest, limits });
+      const sources = Object.fromEntries(resource.tracks.map(({ formatId }) => [formatId, openers.openSource]));
+      service = await startService(resource, sources, openers);
+      return service;
+    },
+  };
+}
