@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { lutimes, mkdir, readdir, rename, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { removeStaleWorkerDirectories } from '../../packages/yt-dlp-worker/src/worker/worker-directory.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
+import { removeStaleWorkerDirectories } from '../src/worker/worker-directory.ts';
 
 it('removes only old worker folders without a running process', async () => {
   const dir = await temporaryFolder();

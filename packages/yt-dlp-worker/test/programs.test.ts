@@ -4,20 +4,15 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Download } from '../../packages/yt-dlp-worker/src/download.ts';
-import {
-  ffmpegAtPath,
-  ffmpegFromNpm,
-  ffmpegOfSystem,
-  inspectFfmpeg,
-} from '../../packages/yt-dlp-worker/src/ffmpeg/ffmpeg-providers.ts';
-import { findOnPath, run } from '../../packages/yt-dlp-worker/src/process/program.ts';
-import { findPython } from '../../packages/yt-dlp-worker/src/process/python.ts';
-import { ToolRefused } from '../../packages/yt-dlp-worker/src/tools.ts';
-import { pythonForYtDlp, ytDlpAtPath, ytDlpOfSystem } from '../../packages/yt-dlp-worker/src/yt-dlp/providers.ts';
-import { installedTools } from '../support/installed-tools.ts';
-import { shellQuote } from '../support/shell-quote.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { installedTools } from '../../../test/support/installed-tools.ts';
+import { shellQuote } from '../../../test/support/shell-quote.ts';
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
+import type { Download } from '../src/download.ts';
+import { ffmpegAtPath, ffmpegFromNpm, ffmpegOfSystem, inspectFfmpeg } from '../src/ffmpeg/ffmpeg-providers.ts';
+import { findOnPath, run } from '../src/process/program.ts';
+import { findPython } from '../src/process/python.ts';
+import { ToolRefused } from '../src/tools.ts';
+import { pythonForYtDlp, ytDlpAtPath, ytDlpOfSystem } from '../src/yt-dlp/providers.ts';
 
 const dir = await temporaryFolder();
 const { ffmpeg } = await installedTools();

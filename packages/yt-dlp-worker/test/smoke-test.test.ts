@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { smokeTestYtDlp } from '../../packages/yt-dlp-worker/src/smoke-test.ts';
-import type { YtDlp } from '../../packages/yt-dlp-worker/src/tools.ts';
-import { installedTools } from '../support/installed-tools.ts';
-import { misfit } from '../support/misfit-yt-dlp.ts';
-import { ytDlpWithoutScripts } from '../support/patched-yt-dlp.ts';
-import { openTestProxySession } from '../support/proxy-session.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { installedTools } from '../../../test/support/installed-tools.ts';
+import { misfit } from '../../../test/support/misfit-yt-dlp.ts';
+import { ytDlpWithoutScripts } from '../../../test/support/patched-yt-dlp.ts';
+import { openTestProxySession } from '../../../test/support/proxy-session.ts';
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
+import { smokeTestYtDlp } from '../src/smoke-test.ts';
+import type { YtDlp } from '../src/tools.ts';
 
 const { ytDlp } = await installedTools();
 const dir = await temporaryFolder();
