@@ -122,6 +122,14 @@ describe('startWorker', () => {
 
   testExtraction(fixture, () => worker);
 
+  it('tells what is incomplete because a request took too long', async () => {
+    const impatient = (path: string) => worker.request(requestOf(`reelay-worker-test:impatient?${origin.url(path)}`));
+    expect(await impatient('/trouble/silence')).toMatchObject({ ok: true, isIncomplete: true });
+    const complete = await impatient('/trouble/404');
+    expect(complete).toMatchObject({ ok: true });
+    expect(complete).not.toHaveProperty('isIncomplete');
+  });
+
   it('fails at the deadline', async () =>
     expect(await worker.request(requestOf('/trouble/drip', { timeoutSeconds: 0.5 }))).toMatchObject({
       ok: false,

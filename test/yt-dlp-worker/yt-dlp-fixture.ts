@@ -105,14 +105,6 @@ export function testExtraction({ origin, egress, requestOf }: YtDlpFixture, curr
       info: { average_rating: null, tags: [null], description: '\ud800 \u2028 "}\n{' },
     }));
 
-  it('tells what is incomplete because a request took too long', async () => {
-    const impatient = (path: string) => request(requestOf(`reelay-worker-test:impatient?${origin.url(path)}`));
-    expect(await impatient('/trouble/silence')).toMatchObject({ ok: true, isIncomplete: true });
-    const complete = await impatient('/trouble/404');
-    expect(complete).toMatchObject({ ok: true });
-    expect(complete).not.toHaveProperty('isIncomplete');
-  });
-
   it('runs scripts of sites under its memory limit', async () =>
     expect(await request(requestOf('reelay-worker-test:runtime'))).toMatchObject({
       info: { description: '42\n', view_count: 0, duration: 2 ** 29 },

@@ -17,8 +17,8 @@ import {
 } from './worker-protocol.ts';
 
 /**
- * yt-dlp as one process per request, with the interface, limits and failures of the warm worker: for a version that the
- * worker's plugin does not fit. Each request starts a Python interpreter, which takes about a second more.
+ * yt-dlp as one process per request, with the interface and the limits of the warm worker: for a version that the worker's
+ * plugin does not fit. Each request starts a Python interpreter, which takes about a second more.
  */
 export async function startLinkProcesses(options: WorkerOptions): Promise<WorkerProcess> {
   const { concurrency, signal: closed } = options;
@@ -71,77 +71,33 @@ export async function startLinkProcesses(options: WorkerOptions): Promise<Worker
 function responseOf(stdout: string, stderr: string, { proxy }: Pick<WorkerRequest, 'proxy'>): WorkerResponse {
   // This version of yt-dlp does not load the plugin.
   if (!stderr.includes(CONFINED) && stdout !== '') return createFailure('crash', 'yt-dlp ran without its limits');
-  const isIncomplete = hasTimedOut(stderr);
-  if (stdout.length > MAX_PARSED_BYTES) {
-    // As the worker answers. What was printed may not be JSON.
-    return { ok: true, json: Buffer.from(`{"ok":true,"isIncomplete":${isIncomplete},"info":${stdout}}`) };
-  }
+  // As the worker answers. What was printed may not be JSON.
+  if (stdout.length > MAX_PARSED_BYTES) return { ok: true, json: Buffer.from(`{"ok":true,"info":${stdout}}`) };
   const info = readInfo(stdout);
+  if (info) return { ok: true, info };
   const failure = readFailure(stderr.replace(CONFINED, ''));
-  const hasError = failure.kind !== 'crash';
-  if (info && !(hasError && isEmptyPlaylist(info)))
-    return { ok: true, info: { ...info }, ...(isIncomplete && { isIncomplete }) };
-  if (!hasError && failure.message === '') return createFailure('crash', 'yt-dlp printed no info');
   // A message may contain the proxy URL, with the credentials of this request.
   return { ok: false, error: { ...failure, message: failure.message?.replaceAll(proxy, 'the proxy') } };
 }
 
 /** As MAX_MESSAGE_LENGTH of `_reelay_failures.py`. */
 const MAX_MESSAGE_LENGTH = 600;
-/** Characters read of an error that yt-dlp writes. */
-const MAX_REPORT_LENGTH = 16 * 1024;
-const CAUSE = / \(caused by .*$/s;
-const BUG_REPORT = /[;.]? please report this issue on .*$/is;
-/** The beginning of the message of an `ExtractorError`: `[Site] id: message`. */
-const EXTRACTOR = /^\[[^\]\s]+\] (?:[^\s:]+: )?/;
 
-/**
- * The first failure on stderr: as the classifier of the worker describes it, and by its text alone where yt-dlp does not fit
- * that one either.
- * @returns the kind `crash` when yt-dlp reports none
- */
+/** What the classifier of the worker has written to stderr about the first error: its kind is of the classes of exceptions. */
 export function readFailure(stderr: string): WorkerFailure {
   const start = stderr.indexOf(FAILED);
-  if (start >= 0) {
-    const described = parsePythonJson(stderr.slice(start + FAILED.length).split('\n', 1)[0] ?? '') as WorkerFailure;
-    if (typeof described?.kind === 'string' && typeof described.message === 'string')
-      return { ...described, message: described.message.slice(0, MAX_MESSAGE_LENGTH) };
-  }
-  const [, said] = /^ERROR: (.*)/ms.exec(stderr) ?? [];
-  if (said === undefined) {
-    const lastLine = stderr.slice(-MAX_REPORT_LENGTH).trimEnd().split('\n').at(-1) ?? '';
-    return { kind: 'crash', message: lastLine.slice(0, MAX_MESSAGE_LENGTH) };
-  }
-  const [report = ''] = said.slice(0, MAX_REPORT_LENGTH).split(/\n(?=ERROR: |Traceback | {2}File ")/, 1);
-  const message = report.trim().replace(BUG_REPORT, '').replace(CAUSE, '').replace(EXTRACTOR, '');
-  const status = /HTTP ?Error (\d{3})/.exec(report)?.[1];
-  const isExpected = EXTRACTOR.test(report) && !BUG_REPORT.test(report);
-  return {
-    kind: status ? 'http' : CAUSE.test(report) ? 'network' : isExpected ? 'expected' : 'bug',
-    message: message.slice(0, MAX_MESSAGE_LENGTH),
-    ...(status && { httpStatus: Number(status) }),
-  };
+  const [line = ''] = start < 0 ? [] : stderr.slice(start + FAILED.length).split('\n', 1);
+  const described = parsePythonJson(line) as WorkerFailure | undefined;
+  if (typeof described?.kind === 'string' && typeof described.message === 'string')
+    return { ...described, message: described.message.slice(0, MAX_MESSAGE_LENGTH) };
+  const message = stderr.slice(-MAX_MESSAGE_LENGTH).trimEnd().split('\n').at(-1);
+  return { kind: 'crash', message: message || 'yt-dlp printed no info' };
 }
 
-/** Whether a warning says that a request took too long: yt-dlp then continues without what it would have returned. */
-const hasTimedOut = (stderr: string): boolean => /^WARNING: .*\btimed out\b/im.test(stderr);
-
-type Info = Readonly<Record<string, unknown>>;
-
-/**
- * The info dict that `yt-dlp --dump-single-json` prints.
- * @returns undefined when it printed none: `null`, nothing, or something else
- */
-export function readInfo(stdout: string): Info | undefined {
-  const text = stdout.trim();
-  if (!text.startsWith('{')) return undefined;
-  const info = parsePythonJson(text);
-  return typeof info === 'object' && info !== null && !Array.isArray(info) ? (info as Info) : undefined;
+/** @returns undefined when yt-dlp has printed no object: `null`, nothing, or something else */
+function readInfo(stdout: string): Record<string, unknown> | undefined {
+  return stdout.startsWith('{') ? (parsePythonJson(stdout) as Record<string, unknown> | undefined) : undefined;
 }
-
-/** Whether it is a playlist none of whose listed entries could be resolved: its result is the failure of the first one. */
-export const isEmptyPlaylist = ({ _type: type, entries }: Info): boolean =>
-  (type === 'playlist' || type === 'multi_video') && !(Array.isArray(entries) && entries.some(Boolean));
 
 interface RunOptions extends WorkerOptions {
   /** Folder of the folders of processes. */
@@ -172,12 +128,8 @@ interface ProcessResult {
  */
 async function runYtDlp(request: Omit<WorkerRequest, 'id'>, options: RunOptions): Promise<WorkerResponse> {
   const home = await mkdtemp(join(options.dir, 'link-'));
-  try {
-    return await runIn(home, request, options);
-  } finally {
-    // The answer does not wait for it.
-    void removeFolder(home).catch(() => undefined);
-  }
+  // The answer does not wait for it.
+  return runIn(home, request, options).finally(() => void removeFolder(home).catch(() => undefined));
 }
 
 async function runIn(home: string, request: Omit<WorkerRequest, 'id'>, options: RunOptions): Promise<WorkerResponse> {
