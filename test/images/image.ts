@@ -14,8 +14,6 @@ export interface Image {
   readonly root: string;
   /** Bytes of all files, packed with gzip as Docker pushes layers. */
   readonly packedBytes: number;
-  /** Bytes of all files. */
-  readonly unpackedBytes: number;
   readonly config: ImageConfig;
 }
 
@@ -46,7 +44,6 @@ const BUILD_TIMEOUT_MS = 600_000;
 /** 1 January 2026. */
 const EPOCH_SECONDS = 1_767_225_600;
 const OWN_PLATFORM = `linux/${process.arch === 'arm64' ? 'arm64' : 'amd64'}`;
-const MIN_KEPT_BYTES = 4 * 2 ** 20;
 
 /**
  * Builds a Dockerfile without a daemon. An image with the same inputs is built once, also by test processes that run at the
@@ -111,7 +108,7 @@ async function buildUnpacked({
   );
   const { Docker } = JSON.parse(await buildah('inspect', '--type', 'image', tag));
   const root = await buildah('mount', await buildah('from', '--pull=never', '--name', name, tag));
-  return { root, ...(await measure(root)), config: Docker.config };
+  return { root, packedBytes: await packedSizeOf(root), config: Docker.config };
 }
 
 /** A Dockerfile without some of its stages, which buildah would run although nothing is copied from them. */
@@ -149,29 +146,11 @@ async function filesIn(path: string): Promise<string[]> {
     .sort();
 }
 
-/** Sizes of all files, and of each of them packed. */
-async function measure(root: string): Promise<Pick<Image, 'packedBytes' | 'unpackedBytes'>> {
-  let [packedBytes, unpackedBytes] = [0, 0];
-  for (const file of await filesIn(root)) {
-    const content = await readFile(file);
-    unpackedBytes += content.length;
-    packedBytes += await packedSizeOf(content);
-  }
-  return { packedBytes, unpackedBytes };
-}
-
-/** Size after gzip. That of a large file, which takes seconds, is kept by its digest: most images contain the same. */
-async function packedSizeOf(content: Buffer): Promise<number> {
-  const pack = async () => (await promisify(gzip)(content, { level: 6 })).length;
-  if (content.length < MIN_KEPT_BYTES) return pack();
-  const digest = createHash('sha256').update(content).digest('hex');
-  const file = join(IMAGES_DIR, 'packed', digest);
-  const kept = Number(await readFile(file, 'utf8').catch(() => ''));
-  if (kept > 0) return kept;
-  const size = await pack();
-  await mkdir(join(IMAGES_DIR, 'packed'), { recursive: true });
-  await writeFile(file, String(size));
-  return size;
+/** Bytes of all files, each packed with gzip. */
+async function packedSizeOf(root: string): Promise<number> {
+  let bytes = 0;
+  for (const file of await filesIn(root)) bytes += (await promisify(gzip)(await readFile(file), { level: 6 })).length;
+  return bytes;
 }
 
 const isThere = (path: string): Promise<boolean> =>

@@ -1,9 +1,8 @@
-import { cp, readdir, readFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { EXIT_CODES } from '../../clients/reelay-client/src/cli/run.ts';
 import { type Origin, startOrigin } from '../origin/server.ts';
-import { bundleProgram } from '../support/bundle-program.ts';
 import { descendantsOf } from '../support/processes.ts';
 import { openResponse, sendRequest } from '../support/request.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -14,7 +13,6 @@ import { containersUnavailable } from './programs.ts';
 
 /** Packed, with all tools. */
 const MAX_PACKED_BYTES = 160e6;
-const LINK_PROCESS = new URL('./link-process-program.ts', import.meta.url).pathname;
 
 describe.skipIf(containersUnavailable)('container for one machine', () => {
   let image: Image;
@@ -145,18 +143,5 @@ describe.skipIf(containersUnavailable)('container for one machine', () => {
     await second.container.said(/^Ready: /);
     const again = await sendRequest(`${second.baseUrl}/api/Stream/Media/${key}`, { headers: { range: 'bytes=0-3' } });
     expect([again.status, again.body.toString()]).toEqual([206, 'fLaC']);
-  });
-
-  it('resolves a link by a process of its own, without a shell', async () => {
-    const program = await bundleProgram(LINK_PROCESS);
-    await cp(join(image.root, 'app', 'plugins'), join(dirname(program), 'plugins'), { recursive: true });
-    container = await startContainer(image, {
-      command: ['node', `/data/${basename(program)}`, origin.url('/files/clip.mp4'), '/app/yt-dlp'],
-      volumes: { '/data': dirname(program) },
-    });
-    expect([await container.ended, container.stderr]).toEqual([0, '']);
-    expect(container.lines).toEqual([
-      expect.objectContaining({ ok: true, info: expect.objectContaining({ id: 'clip', direct: true }) }),
-    ]);
   });
 });

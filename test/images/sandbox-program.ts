@@ -8,26 +8,20 @@ import { sandboxCommand } from '../../stream-service/ffmpeg/sandbox.ts';
 const FFMPEG = '/usr/local/bin/ffmpeg';
 const STATE = '/scratch/state.db';
 
-/** Runs as FFmpeg would. */
+/** Runs as FFmpeg would: one attempt of each kind of those in test/stream-service/ffmpeg/hostile-ffmpeg.py. */
 const HOSTILE = `
 const fs = require('node:fs'), net = require('node:net'), dgram = require('node:dgram');
 const { once } = require('node:events');
-const { spawnSync } = require('node:child_process');
 const attempts = {
-  'read /etc/passwd': () => fs.readFileSync('/etc/passwd'),
   'read the state file': () => fs.readFileSync('${STATE}'),
-  'list a folder': () => fs.readdirSync('/scratch'),
-  'read the environment of the service': () => fs.readFileSync('/proc/' + process.ppid + '/environ'),
-  'write a file': () => fs.writeFileSync('/scratch/written', 'x'),
   'truncate a file': () => fs.truncateSync('${STATE}'),
-  'start a process': () => { const { error } = spawnSync(process.execPath, ['--version']); if (error) throw error; },
+  'start a process': () => { const { error } = require('node:child_process').spawnSync(process.execPath); if (error) throw error; },
   'signal the service': () => process.kill(process.ppid, 0),
   'send a datagram': () => new Promise((resolve, reject) => {
     const socket = dgram.createSocket('udp4');
     socket.once('error', reject).send('x', 9, '127.0.0.1', (error) => (error ? reject(error) : resolve()));
   }),
   'connect by TCP': () => once(net.connect(9, '127.0.0.1'), 'connect'),
-  'connect to a socket in the file system': () => once(net.connect('/scratch/server.sock'), 'connect'),
 };
 const outcomes = {};
 for (const [name, attempt] of Object.entries(attempts))

@@ -16,14 +16,18 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { openTemporaryState } from '../support/temporary-state.ts';
 import { addYtDlp, createToolsFolder } from '../support/tools-folder.ts';
 
-it('fetches tools through the outgoing proxies: there may be no other way out', async () => {
-  const dir = await temporaryFolder();
+/** What tools of this machine are created with. */
+const prepare = async (allow: readonly string[] = []) => {
   const table = await openTemporaryState();
   onTestFinished(table.close);
-  const { ffmpeg } = await installedTools();
-  const identities: unknown[] = [];
-  const egress = createEgress({ allow: [] });
+  const egress = createEgress({ allow });
   onTestFinished(egress.close);
+  return { dir: await temporaryFolder(), table, egress, ...(await installedTools()) };
+};
+
+it('fetches tools through the outgoing proxies: there may be no other way out', async () => {
+  const { dir, table, egress, ffmpeg } = await prepare();
+  const identities: unknown[] = [];
   const tools = createLocalTools({
     settings: readSettings({ DATA_DIR: dir, FFMPEG_PATH: ffmpeg.path }),
     state: table.state,
@@ -81,12 +85,7 @@ it('answers a first link after a restart and during an update, and never contrad
 });
 
 it('has the tools although the table does not take what is written', async () => {
-  const dir = await temporaryFolder();
-  const table = await openTemporaryState();
-  onTestFinished(table.close);
-  const egress = createEgress({ allow: [] });
-  onTestFinished(egress.close);
-  const { ffmpeg } = await installedTools();
+  const { dir, table, egress, ffmpeg } = await prepare();
   const toolsDir = await createToolsFolder(join(dir, 'tools'));
   await rm(join(toolsDir, 'ffmpeg'), { recursive: true });
   const fail = () => Promise.reject(new StateUnavailable('no table'));
@@ -100,16 +99,12 @@ it('has the tools although the table does not take what is written', async () =>
 });
 
 it('names a check of the tools that takes long, to links and to App alike', async () => {
-  const dir = await temporaryFolder();
-  const table = await openTemporaryState();
-  onTestFinished(table.close);
+  const { dir, table, egress } = await prepare();
   const toolsDir = await createToolsFolder(join(dir, 'tools'));
   // A disk that is slow to answer: a pipe in place of the file.
   const pointer = join(toolsDir, 'yt-dlp', 'current');
   await rename(pointer, `${pointer}-kept`);
   await promisify(execFile)('mkfifo', [pointer]);
-  const egress = createEgress({ allow: [] });
-  onTestFinished(egress.close);
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   const tools = createLocalTools({
     settings: readSettings({ TOOLS_DIR: toolsDir, TOOLS_UPDATE_HOURS: '0' }),
@@ -135,14 +130,12 @@ it('names a check of the tools that takes long, to links and to App alike', asyn
 it('keeps a yt-dlp whose successor does not resolve the canary links, and resolves them with the operator settings', async () => {
   const origin = await startOrigin();
   onTestFinished(origin.close);
-  const egress = createEgress({ allow: [origin.host] });
-  onTestFinished(egress.close);
+  const { dir, egress, ytDlp } = await prepare([origin.host]);
   const settings = readSettings({
-    DATA_DIR: await temporaryFolder(),
+    DATA_DIR: dir,
     CANARY_LINKS: `${origin.url('/files/clip.mp4')},${origin.url('/files/clip.mp4?2')}`,
   });
   const { checkUpdate } = toToolsOptions(settings, { egress });
-  const { ytDlp } = await installedTools();
   const { signal } = new AbortController();
   await checkUpdate(ytDlp, signal);
   await expect(checkUpdate(patchedYtDlp(ytDlp, origin.host), signal)).rejects.toThrow(

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { YtDlp } from '../../packages/yt-dlp-worker/src/tools.ts';
 import {
   startWorker,
@@ -26,6 +26,15 @@ const writingPid = (file: string): YtDlp => ({
   command: ['/bin/sh', '-c', 'echo $$ >"$0"; exec "$@"', file, ...ytDlp.command],
 });
 const readPid = async (file: string) => Number(await readFile(file, 'utf8'));
+/** A worker of the test's own, and the id of its process. */
+const startOwn = async () => {
+  const file = join(temporary, 'pid-of-one');
+  const own = await start({ ytDlp: writingPid(file) });
+  onTestFinished(own.close);
+  const pid = await readPid(file);
+  await rm(file);
+  return { own, pid };
+};
 /** Ids of the child processes. */
 const childrenOf = async (parent: number) =>
   (await processes()).flatMap((row) => (row.parent === parent ? [row.pid] : []));
@@ -82,12 +91,6 @@ async function groupAndSession(pid: number): Promise<number[]> {
 }
 
 describe('startWorker', () => {
-  it('resolves a direct file', async () =>
-    expect(await worker.request(requestOf('/files/clip.mp4'))).toMatchObject({
-      ok: true,
-      info: { id: 'clip', direct: true, formats: [{ url: origin.url('/files/clip.mp4') }] },
-    }));
-
   it.each([
     ['/trouble/404', { kind: 'http', httpStatus: 404 }],
     ['/trouble/403', { kind: 'http', httpStatus: 403 }],
@@ -147,42 +150,30 @@ describe('startWorker', () => {
 
   it('reports a cancelled request once its process has exited', async () => {
     const leaving = new AbortController();
-    const file = join(temporary, 'pid-cancelled');
-    const own = await start({ ytDlp: writingPid(file) });
-    const pid = await readPid(file);
+    const { own, pid } = await startOwn();
     // At a low priority the exit may take longer than a busy worker is waited for.
     const response = own.request({ ...requestOf('/site/sleep/cancelled'), niceness: 1 }, leaving.signal);
     await untilChildren(pid, 2);
     leaving.abort();
     expect(await response).toMatchObject({ ok: false, error: { kind: 'cancelled' } });
     expect((await childrenOf(pid)).length).toBeLessThan(2);
-    await own.close();
-    await rm(file);
   });
 
   it('keeps the fork ahead for a request of normal priority', async () => {
-    const file = join(temporary, 'pid-kept');
-    const own = await start({ ytDlp: writingPid(file) });
-    const pid = await readPid(file);
+    const { own, pid } = await startOwn();
     await untilChildren(pid, 1);
     const [ahead] = await childrenOf(pid);
     expect(await own.request({ ...requestOf('/files/clip.mp4'), niceness: 5 })).toMatchObject({ ok: true });
     expect(await childrenOf(pid)).toContain(ahead);
     expect(await own.request(requestOf('/files/clip.mp4'))).toMatchObject({ ok: true });
     await until(async () => !(await childrenOf(pid)).includes(ahead ?? 0));
-    await own.close();
-    await rm(file);
   });
 
   it.runIf(process.platform === 'linux')(
     'has a process group of its own within this session, whose processes share a processor by niceness',
     async () => {
-      const file = join(temporary, 'pid-group');
-      const own = await start({ ytDlp: writingPid(file) });
-      const pid = await readPid(file);
+      const { pid } = await startOwn();
       expect(await groupAndSession(pid)).toEqual([pid, (await groupAndSession(process.pid))[1]]);
-      await own.close();
-      await rm(file);
     },
   );
 
@@ -217,9 +208,8 @@ describe('startWorker', () => {
 
 describe('a fork of the worker', () => {
   it.runIf(process.platform === 'linux')('has no descriptor of the worker and of other forks', async () => {
-    const file = join(temporary, 'pid-descriptors');
-    const own = await start({ ytDlp: writingPid(file) });
-    await untilChildren(await readPid(file), 1);
+    const { own, pid } = await startOwn();
+    await untilChildren(pid, 1);
     const numbersOf = async (niceness: number) => {
       const answer = await own.request(requestOf('reelay-worker-test:descriptors', { niceness }));
       const targets = new Set('info' in answer ? (answer.info.tags as string[]) : []);
@@ -228,8 +218,6 @@ describe('a fork of the worker', () => {
     };
     // The first one is not the one ahead, which would take a request from it.
     expect(await numbersOf(5)).toBe(await numbersOf(0));
-    await own.close();
-    await rm(file);
   });
 
   const extract = async (what: string) => {
@@ -309,9 +297,7 @@ describe('the cache of yt-dlp', () => {
 
 describe('the end of a worker process', () => {
   it('follows close, for the fork of a request and the one forked ahead, without which it answers too', async () => {
-    const file = join(temporary, 'pid-ahead');
-    const ahead = await start({ ytDlp: writingPid(file) });
-    const pid = await readPid(file);
+    const { own: ahead, pid } = await startOwn();
     const resolveClip = () => ahead.request(requestOf('/files/clip.mp4'));
     const infoOf = async () => {
       const response = await resolveClip();
@@ -350,14 +336,11 @@ describe('the end of a worker process', () => {
     expect(await waiting).toMatchObject({ ok: false, error: { kind: 'crash' } });
     expect([pid, ...forks].some(isAlive)).toBe(false);
     await ahead.close();
-    await rm(file);
   });
 
   it('fails pending requests with crash and ends its forks', async () => {
-    const file = join(temporary, 'pid');
-    const killed = await start({ ytDlp: writingPid(file) });
+    const { own: killed, pid } = await startOwn();
     const response = killed.request(requestOf('/site/sleep/killed'));
-    const pid = await readPid(file);
     await untilChildren(pid, 1);
     const forks = await childrenOf(pid);
     process.kill(pid, 'SIGKILL');
@@ -365,7 +348,6 @@ describe('the end of a worker process', () => {
     await killed.ended;
     expect(await killed.request(requestOf('/files/clip.mp4'))).toMatchObject({ ok: false, error: { kind: 'crash' } });
     await until(() => !forks.some(isAlive));
-    await rm(file);
   });
 
   it('follows the abort of its signal', async () => {
@@ -423,15 +405,12 @@ describe('startWorker rejects', () => {
 
 describe('a worker that does not answer pings', () => {
   it('is killed before the deadline of its requests, which fail, unlike an idle one', async () => {
-    const file = join(temporary, 'stuck');
-    const stuck = await start({ ytDlp: writingPid(file) });
-    const pid = await readPid(file);
+    const { own: stuck, pid } = await startOwn();
     process.kill(pid, 'SIGSTOP');
     const answer = await stuck.request(requestOf('/files/clip.mp4', { timeoutSeconds: 600 }));
     expect(answer).toMatchObject({ ok: false, error: { kind: 'crash' } });
     await stuck.ended;
     expect(isAlive(pid)).toBe(false);
-    await rm(file);
     // It has been sent as many pings meanwhile.
     expect(await worker.request(requestOf('/files/clip.mp4'))).toMatchObject({ ok: true });
   });

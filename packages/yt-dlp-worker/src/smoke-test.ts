@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { messageOf } from '@reelay/guarded-fetch/errors';
-import type { Sandbox } from './process/sandbox.ts';
 import { startYtDlp } from './supervisor.ts';
 import type { YtDlp, YtDlpMode } from './tools.ts';
 import { WorkerKilled } from './worker/worker-process.ts';
@@ -11,8 +10,6 @@ interface SmokeTestOptions {
   /** Opens a proxy that connects only to this `host:port` on loopback. */
   readonly openProxy: (host: string) => Promise<{ readonly proxyUrl: string; close(): unknown }>;
   readonly signal?: AbortSignal | undefined;
-  /** Called with what confines the forks of a warm worker. */
-  readonly onSandbox?: (sandbox: Sandbox) => void;
   /** Called with why a yt-dlp that works does not solve JavaScript challenges, which YouTube needs. */
   readonly onUnsolvedChallenge?: (reason: string) => void;
 }
@@ -59,7 +56,7 @@ async function testRepeatedly(mode: YtDlpMode, ytDlp: YtDlp, options: SmokeTestO
 }
 
 async function testOnce(mode: YtDlpMode, ytDlp: YtDlp, options: SmokeTestOptions): Promise<void> {
-  const { openProxy, signal, onSandbox = () => undefined, onUnsolvedChallenge = () => undefined } = options;
+  const { openProxy, signal, onUnsolvedChallenge = () => undefined } = options;
   const origin = createServer((request, response) => {
     if (request.url !== '/clip.mp4') response.writeHead(404).end();
     else response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': 4 }).end('mp4!');
@@ -70,7 +67,6 @@ async function testOnce(mode: YtDlpMode, ytDlp: YtDlp, options: SmokeTestOptions
     const proxy = await openProxy(host);
     try {
       const worker = await startYtDlp(mode, { ytDlp, concurrency: 1, memoryBytes: MEMORY_BYTES, signal });
-      if (worker.sandbox) onSandbox(worker.sandbox);
       const request = async (path: string, player?: WorkerRequest['player']) => {
         const answer = await worker.request({
           url: `http://${host}${path}`,

@@ -219,41 +219,21 @@ describe('update', () => {
   });
 });
 
-describe('the folder of an image', () => {
-  const imageWith = async (version: string) => {
-    const folder = await temporaryFolder();
-    await writeFile(join(folder, 'yt-dlp_linux'), `#!/bin/sh\necho ${version}\n`, { mode: 0o755 });
-    return folder;
-  };
-
-  it('is used where it is until a newer version is installed, which stays after a restart', async () => {
-    const ytDlpDir = await imageWith('2026.08.19');
-    const tools = open([from('A', '2026.08.19')], { ytDlpDir });
-    await tools.ensure();
-    expect(await tools.update()).toEqual({ ytDlp: false, ffmpeg: false });
-    expect(tools.ytDlp()).toEqual({
-      version: '2026.08.19',
-      command: [join(ytDlpDir, 'yt-dlp_linux')],
-      source: 'release',
-    });
-    const newer = open([from('A', '2026.11.20')], { ytDlpDir });
-    await newer.ensure();
-    expect(await newer.update()).toEqual({ ytDlp: true, ffmpeg: false });
-    const restarted = open([], { ytDlpDir });
-    await restarted.ensure();
-    expect(restarted.ytDlp()?.version).toBe('2026.11.20');
-  });
-
-  it('replaces that of an earlier image, and without yt-dlp leaves it to the other providers', async () => {
-    for (const version of ['2026.08.19', '2026.11.20']) {
-      const ytDlpDir = await imageWith(version);
-      const tools = open([], { ytDlpDir });
-      await tools.ensure();
-      expect(tools.ytDlp()?.version).toBe(version);
-      await rm(ytDlpDir, { recursive: true });
-    }
-    const without = open([from('A', '2026.08.19')], { ytDlpDir: join(root, 'missing') });
-    await without.ensure();
-    expect(without.ytDlp()?.source).toBe('pypi');
-  });
+// That it is used where it is, and replaced by that of another image, is in `provider-events.ts`.
+it('the yt-dlp of an image gives way to a newer one that is installed, and without it to other providers', async () => {
+  const ytDlpDir = await temporaryFolder();
+  await writeFile(join(ytDlpDir, 'yt-dlp_linux'), '#!/bin/sh\necho 2026.08.19\n', { mode: 0o755 });
+  const tools = open([from('A', '2026.08.19')], { ytDlpDir });
+  await tools.ensure();
+  expect(await tools.update()).toEqual({ ytDlp: false, ffmpeg: false });
+  expect(tools.ytDlp()?.command).toEqual([join(ytDlpDir, 'yt-dlp_linux')]);
+  const newer = open([from('A', '2026.11.20')], { ytDlpDir });
+  await newer.ensure();
+  expect(await newer.update()).toEqual({ ytDlp: true, ffmpeg: false });
+  const restarted = open([], { ytDlpDir });
+  await restarted.ensure();
+  expect(restarted.ytDlp()?.version).toBe('2026.11.20');
+  const without = open([from('A', '1.0')], { ytDlpDir: join(root, 'missing'), dir: `${dir}-other` });
+  await without.ensure();
+  expect(without.ytDlp()?.source).toBe('pypi');
 });

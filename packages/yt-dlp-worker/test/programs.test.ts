@@ -12,7 +12,7 @@ import { ffmpegAtPath, ffmpegFromNpm, ffmpegOfSystem, inspectFfmpeg } from '../s
 import { findOnPath, run } from '../src/process/program.ts';
 import { findPython } from '../src/process/python.ts';
 import { ToolRefused } from '../src/tools.ts';
-import { pythonForYtDlp, ytDlpAtPath, ytDlpOfSystem } from '../src/yt-dlp/providers.ts';
+import { pythonForYtDlp, ytDlpAtPath } from '../src/yt-dlp/providers.ts';
 
 const dir = await temporaryFolder();
 const { ffmpeg } = await installedTools();
@@ -143,40 +143,10 @@ echo "Installing collected packages: package"`;
   });
 });
 
-describe('yt-dlp of the system', () => {
-  const flags = 'echo "--js-runtimes --plugin-dirs"';
-  const answering = (version: string, help = flags) =>
-    `#!/bin/sh\nfor last; do :; done\nif [ "$last" = --version ]; then echo ${version}; else ${help}; fi\n`;
-
-  it('is used as installed', async () => {
-    const path = await script('yt-dlp', answering('2026.08.19'));
-    expect((await ytDlpAtPath(path).fetch('', options))('')).toEqual({
-      version: '2026.08.19',
-      command: [path],
-      source: 'path',
-    });
-    vi.stubEnv('PATH', `${dir}:/usr/bin:/bin`);
-    expect((await ytDlpOfSystem().fetch('', options))('')).toMatchObject({ command: [path], source: 'system' });
-  });
-
-  it('runs with the interpreter that PATH has', async () => {
-    const path = await script('by-env', '#!/usr/bin/env python3\nprint("2026.08.19 --js-runtimes --plugin-dirs")\n');
-    const { command } = (await ytDlpAtPath(path).fetch('', options))('');
-    expect(command).toEqual([expect.stringMatching(/^\/.*python/), path]);
-  });
-
-  it.each<[string, string, RegExp]>([
-    ['is too old', answering('2023.03.04', 'echo "--plugin-dirs"'), /2023\.03\.04 is too old: it lacks --js-runtimes/],
-    ['does not run', '#!/bin/sh\nexit 1\n', /Command failed/],
-    ['has no interpreter', '#!/usr/bin/env no-such-python\n', /no-such-python is not on PATH/],
-  ])('is skipped when it %s', async (name, text, reason) => {
-    await expect(ytDlpAtPath(await script(name, text)).fetch('', options)).rejects.toThrow(reason);
-  });
-
-  it('is skipped when there is none', async () => {
-    vi.stubEnv('PATH', '/nonexistent');
-    await expect(ytDlpOfSystem().fetch('', options)).rejects.toThrow(/^not installed$/);
-  });
+it('yt-dlp runs with the interpreter that PATH has', async () => {
+  const path = await script('by-env', '#!/usr/bin/env python3\nprint("2026.08.19 --js-runtimes --plugin-dirs")\n');
+  const { command } = (await ytDlpAtPath(path).fetch('', options))('');
+  expect(command).toEqual([expect.stringMatching(/^\/.*python/), path]);
 });
 
 describe('FFmpeg of ffmpeg-static', () => {

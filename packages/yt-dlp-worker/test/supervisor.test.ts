@@ -153,19 +153,6 @@ describe('createSupervisor', () => {
     await former.worker.ended;
     expect([former.state.requests, next.state.requests, fixture.starts()]).toEqual([1, 1, 2]);
   });
-
-  it('restarts a worker that has exited', async () => {
-    const [first, second] = [fakeWarm(['ok']), fakeWarm(['ok'])];
-    const { supervisor, request, modes } = createFixture({
-      workers: [async () => first.worker, async () => second.worker],
-    });
-    await supervisor.ready();
-    await request();
-    first.end();
-    await expect.poll(() => modes).toEqual([['worker'], ['worker']]);
-    expect(await request()).toMatchObject(VIA_WORKER);
-    expect(second.state.requests).toBe(1);
-  });
 });
 
 describe('startYtDlp', () => {

@@ -31,12 +31,6 @@ describe('createWorkerClient', () => {
     expect(await Promise.all(asked)).toMatchObject([failure('drm'), { ok: true, info: { second: true } }]);
   });
 
-  it('resolves ready with the first line of the worker', async () => {
-    const { receive: take, ready } = createFixture();
-    expect(take(Buffer.from('{"ready":true}'))).toBe(true);
-    await ready;
-  });
-
   it('reports a folder that the worker leaves, by a name alone', () => {
     const left: string[] = [];
     const { receive: take } = createFixture((name) => left.push(name));
@@ -107,12 +101,5 @@ describe('createWorkerClient', () => {
     const { send: ask, written } = createFixture();
     expect(await ask({ ...REQUEST, entry: 'x'.repeat(2 ** 22) })).toMatchObject(failure('too_large'));
     expect(written).toEqual([]);
-  });
-
-  it('fails pending and later requests with crash when the worker exits', async () => {
-    const { send: ask, fail: end } = createFixture();
-    const waiting = ask(REQUEST);
-    end();
-    expect(await Promise.all([waiting, ask(REQUEST)])).toMatchObject([failure('crash'), failure('crash')]);
   });
 });

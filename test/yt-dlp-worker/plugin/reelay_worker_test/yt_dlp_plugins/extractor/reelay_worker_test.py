@@ -9,7 +9,7 @@ from yt_dlp.extractor.common import InfoExtractor
 from yt_dlp.extractor.youtube import YoutubeIE
 from yt_dlp.extractor.youtube.jsc.provider import JsChallengeRequest, JsChallengeType, NChallengeInput, SigChallengeInput
 from yt_dlp.networking import Request
-from yt_dlp.utils import ExtractorError, Popen
+from yt_dlp.utils import Popen
 
 
 PLAYER = """var _yt_player={};(function(g){var window=this;
@@ -18,17 +18,11 @@ g.Url=function(){this.values={}};
 g.Url.prototype={set:function(k,v){this.values[k]=v},get:function(k){return this.values[k]},clone:function(){return this},
 solve:function(){if(this.values.n==="forever")for(;;);this.values.n=this.values.n&&reverse(this.values.n)+"-%s"}};
 g.open=function(a,k,s){var u=new g.Url;u.set("alr","yes");if(s)u.set(k,reverse(decodeURIComponent(s)));return u};
-%s})(_yt_player);"""
-# As a player of YouTube has, in 2.5 MB.
-FUNCTION = 'g.f%d=function(a,b){var c=a*b;for(var d=0;d<c;d++)a+=g.f0(d,[1,{x:"y"}]);return{k:c,l:function(e){return e+c}}};\n'
-
+})(_yt_player);"""
 
 def load_player(self, video_id, player_url, fatal=True):
     """Instead of a download: a player that names the process that has loaded it."""
-    if 'missing' in player_url:
-        raise ExtractorError('missing')
-    rest = ''.join(FUNCTION % i for i in range(23_000)) if 'large' in player_url else ''
-    return PLAYER % (os.getpid(), rest)
+    return PLAYER % os.getpid()
 
 
 YoutubeIE._load_player = load_player
@@ -60,7 +54,7 @@ class ReelayWorkerTestIE(InfoExtractor):
     def _act_challenge(self, info):
         name, n = info['url'].rsplit('/', 1)
         if n == 'hostile':
-            YoutubeIE._load_player = lambda *_, **__: PLAYER % ('hostile', '')
+            YoutubeIE._load_player = lambda *_, **__: PLAYER % 'hostile'
         youtube = self._downloader.get_info_extractor('Youtube')
         youtube.initialize()
         url = f'https://www.youtube.com/s/player/{name}/player_ias.vflset/en_US/base.js'
