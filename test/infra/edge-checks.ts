@@ -3,7 +3,6 @@ import { routes } from '../../core/api/operations.ts';
 import { profiles } from '../../infra/profiles.ts';
 import { PROFILE_NAMES, regional, regionalTemplate, template } from './deployments.ts';
 import { distribution } from './distribution.ts';
-import { withoutHash } from './permissions.ts';
 import { dependenciesOf, onlyResource, resourcesOfType } from './template.ts';
 
 const CACHING_DISABLED = '4135ea2d-6df8-44a3-9df3-4b5a84be39ad';
@@ -105,17 +104,6 @@ export function checkEdge(): void {
         });
       },
     );
-
-    it('sends a rotated secret only once every function accepts it, the published resolver included', () => {
-      const { DependsOn } = of.Resources[resourcesOfType(of, 'AWS::CloudFront::Distribution')[0]?.id ?? ''] as {
-        DependsOn?: string[];
-      };
-      const waited = (DependsOn ?? []).map(withoutHash);
-      expect(waited).toEqual(expect.arrayContaining(['ApiOthers', 'ToolsInPlace']));
-      expect(onlyResource(of, 'Custom::ToolsLayer').secrets).toEqual({
-        'Fn::GetAtt': ['OriginSecret', 'Revision'],
-      });
-    });
 
     it('has API routes for the paths in the case that the viewer function sends', () => {
       const routes = resourcesOfType(of, 'AWS::ApiGatewayV2::Route').map(({ properties }) =>

@@ -6,7 +6,7 @@ import { readTaskSettings } from '../../stream-service/task/start-task.ts';
 import { PROFILE_NAMES, template } from './deployments.ts';
 import { resourcesByRole } from './permissions.ts';
 import { FUNCTIONS, mainTemplate } from './synth.ts';
-import { onlyResource, resourcesOfType } from './template.ts';
+import { containerOf, functionNamed, resourcesOfType } from './template.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -18,13 +18,8 @@ const deployed = {
 /** Replaces a value that is known at deployment only. */
 const plain = (value: unknown): string => (typeof value === 'string' ? value : 'known-at-deployment');
 
-function variablesOf(name: string): Record<string, string> {
-  const found = resourcesOfType(deployed.hobby, 'AWS::Lambda::Function').find(
-    ({ properties }) => String(properties.Description) === `Reelay ${name}`,
-  );
-  const { Variables = {} } = (found?.properties.Environment ?? {}) as { Variables?: Record<string, unknown> };
-  return Object.fromEntries(Object.entries(Variables).map(([key, value]) => [key, plain(value)]));
-}
+const plainly = (variables: Readonly<Record<string, unknown>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(variables).map(([key, value]) => [key, plain(value)]));
 
 /** An environment that records the names of the variables that are read. */
 function recorded(variables: Record<string, string>) {
@@ -119,7 +114,7 @@ afterEach(() => {
 });
 
 describe.each(FUNCTIONS)('%s', (name) => {
-  const given = variablesOf(name);
+  const given = plainly(functionNamed(deployed.hobby, name).variables);
   const load = async () => {
     const ofLambda = { AWS_REGION: 'eu-central-1', AWS_LAMBDA_FUNCTION_NAME: name };
     // JSON that is known at deployment.
@@ -143,10 +138,7 @@ describe.each(FUNCTIONS)('%s', (name) => {
 });
 
 describe.each(['hobby', 'team'] as const)('the stream task of %s', (profile) => {
-  const [container] = onlyResource(deployed[profile], 'AWS::ECS::TaskDefinition').ContainerDefinitions as never as [
-    { Name: string; Environment: { Name: string; Value: unknown }[] },
-  ];
-  const given = Object.fromEntries(container.Environment.map(({ Name, Value }) => [Name, plain(Value)]));
+  const given = plainly(containerOf(deployed[profile]).variables);
   const dockerfile = readFileSync(join(ROOT, 'stream-service/Dockerfile'), 'utf8');
   const ofImage = Object.fromEntries(
     [...dockerfile.matchAll(/([A-Z_]+)=([^\s\\]+)/g)].map(([, name = '', value = '']) => [name, value]),

@@ -9,9 +9,12 @@ interface Policy {
   readonly PolicyDocument: { readonly Statement: readonly Statement[] };
   readonly Roles?: readonly { readonly Ref: string }[];
 }
-interface Resource {
+export interface Resource {
   readonly Type: string;
   readonly Properties?: Readonly<Record<string, unknown>>;
+  readonly DependsOn?: string | readonly string[];
+  readonly DeletionPolicy?: string;
+  readonly UpdateReplacePolicy?: string;
 }
 export interface Template {
   readonly Resources: Readonly<Record<string, Resource>>;

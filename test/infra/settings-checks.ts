@@ -3,16 +3,12 @@ import { DOMAIN, EXTRACTOR_ARGS, PLUGINS_LAYER, SECRET } from './deployment-sett
 import { PROFILE_NAMES, regionalTemplate, template } from './deployments.ts';
 import { distribution } from './distribution.ts';
 import { resourcesByRole, type Template, withoutHash } from './permissions.ts';
-import { onlyResource, resourcesOfType } from './template.ts';
+import { containerOf, functionNamed, onlyResource, resourcesOfType } from './template.ts';
 
 /** Tests of what single settings change. */
 export function checkSettings(): void {
   describe('settings', () => {
-    const atOnce = (of: Template) => {
-      const resolver = resourcesOfType(of, 'AWS::Lambda::Function').find(({ id }) => id.startsWith('ApiResolver'));
-      const { Variables = {} } = (resolver?.properties.Environment ?? {}) as { Variables?: Record<string, unknown> };
-      return Variables.ENTRIES_AT_ONCE;
-    };
+    const atOnce = (of: Template) => functionNamed(of, 'get-resource').variables.ENTRIES_AT_ONCE;
 
     it('entriesAtOnce limits the playlist entries that resolve concurrently', () => {
       expect(PROFILE_NAMES.map((name) => atOnce(template(name)))).toEqual(['4', '8', '24']);
@@ -52,15 +48,13 @@ export function checkSettings(): void {
 
     it('pluginsLayerArn and ytDlpExtractorArgs reach what resolves links', () => {
       const of = regionalTemplate('public');
-      const resolver = resourcesOfType(of, 'AWS::Lambda::Function').find(({ id }) => id.startsWith('ApiResolver'));
-      expect(resolver?.properties).toMatchObject({
-        Layers: [PLUGINS_LAYER],
-        Environment: { Variables: { YT_DLP_PLUGINS: '/opt/yt-dlp-plugins', YT_DLP_EXTRACTOR_ARGS: EXTRACTOR_ARGS } },
+      const { properties, variables } = functionNamed(of, 'get-resource');
+      expect(properties.Layers).toEqual([PLUGINS_LAYER]);
+      expect(variables).toMatchObject({
+        YT_DLP_PLUGINS: '/opt/yt-dlp-plugins',
+        YT_DLP_EXTRACTOR_ARGS: EXTRACTOR_ARGS,
       });
-      const [container] = onlyResource(of, 'AWS::ECS::TaskDefinition').ContainerDefinitions as never as {
-        Environment: unknown;
-      }[];
-      expect(container?.Environment).toContainEqual({ Name: 'YT_DLP_EXTRACTOR_ARGS', Value: EXTRACTOR_ARGS });
+      expect(containerOf(of).variables.YT_DLP_EXTRACTOR_ARGS).toBe(EXTRACTOR_ARGS);
       // Lambda asks for it when a function with the layer gets another release of yt-dlp.
       const layers = Object.values(resourcesByRole(of, 'lambda:GetLayerVersion'));
       expect(layers.filter((of) => of.includes(PLUGINS_LAYER))).toHaveLength(2);
@@ -70,10 +64,7 @@ export function checkSettings(): void {
       const secrets = resourcesByRole(regionalTemplate('public'), 'secretsmanager:GetSecretValue');
       expect(secrets).toEqual({ ApiResolverRole: [SECRET], TaskTaskRole: [SECRET] });
       expect(resourcesByRole(template('public'), 'secretsmanager:GetSecretValue')).toEqual({});
-      const resolver = resourcesOfType(regionalTemplate('public'), 'AWS::Lambda::Function').find(({ id }) =>
-        id.startsWith('ApiResolver'),
-      );
-      expect(resolver?.properties.Environment).toMatchObject({ Variables: { COOKIES_SECRET: SECRET } });
+      expect(functionNamed(regionalTemplate('public'), 'get-resource').variables.COOKIES_SECRET).toBe(SECRET);
     });
 
     it('domain is an alias of the distribution, with TLS 1.2 or later', () => {

@@ -5,13 +5,7 @@ import { regionalTemplate, template } from './deployments.ts';
 import { distribution } from './distribution.ts';
 import type { Template } from './permissions.ts';
 import { mainTemplate, synthesize } from './synth.ts';
-import { dependenciesOf, onlyResource, resourcesOfType } from './template.ts';
-
-const environmentOf = (of: Template, name: string): unknown =>
-  resourcesOfType(of, 'AWS::Lambda::Function')
-    .map(({ properties }) => properties)
-    .filter(({ Description }) => Description === `Reelay ${name}`)
-    .map(({ Environment }) => Object(Environment).Variables)[0];
+import { containerOf, dependenciesOf, functionNamed, onlyResource, resourcesOfType } from './template.ts';
 
 /** Tests of both stream hosts: balanced and on demand. */
 export function checkStreamHosts(): void {
@@ -48,15 +42,6 @@ export function checkStreamHosts(): void {
       });
       expect(onlyResource(of, 'AWS::ECS::Service').DesiredCount).toBeUndefined();
     });
-
-    it('starts tasks after the tools and the internet route exist, and deletes them first', () => {
-      const under = dependenciesOf(of, 'AWS::ECS::Service', /./);
-      for (const id of ['ToolsInPlace', 'NetworkVpctaskSubnet1DefaultRoute', 'NetworkVpcVPCGW'])
-        expect(under).toContain(id);
-    });
-
-    it('creates the VPC origin after the internet gateway', () =>
-      expect(dependenciesOf(of, 'AWS::CloudFront::VpcOrigin', /./)).toContain('NetworkVpcVPCGW'));
 
     it.each<[ProfileName, number, number, number]>([
       ['team', 1, 4, 0.5],
@@ -172,13 +157,14 @@ export function checkStreamHosts(): void {
       });
       expect(service.DesiredCount).toBeUndefined();
       for (const name of ['wake', 'cost-guard'])
-        expect(environmentOf(of, name)).toMatchObject({ SERVICE: service.ServiceName, CLUSTER: service.Cluster });
-      const [container] = onlyResource(of, 'AWS::ECS::TaskDefinition').ContainerDefinitions as unknown as [object];
-      expect(container).toMatchObject({
-        Environment: expect.arrayContaining([
-          { Name: 'HOST_FUNCTION', Value: { Ref: expect.stringMatching(/^StreamsWake/) } },
-        ]),
-      });
+        expect(functionNamed(of, name).variables).toMatchObject({
+          SERVICE: service.ServiceName,
+          CLUSTER: service.Cluster,
+          KEY_VALUE_STORE_ARN: { 'Fn::GetAtt': [resourcesOfType(of, 'AWS::CloudFront::KeyValueStore')[0]?.id, 'Arn'] },
+        });
+      const groups = Object(service.NetworkConfiguration).AwsvpcConfiguration.SecurityGroups;
+      expect([functionNamed(of, 'wake').variables.SECURITY_GROUP]).toEqual(groups);
+      expect(containerOf(of).variables.HOST_FUNCTION).toEqual({ Ref: expect.stringMatching(/^StreamsWake/) });
     });
 
     it('admits only CloudFront to a task', () =>
@@ -189,10 +175,8 @@ export function checkStreamHosts(): void {
       }));
 
     it('is started ahead of streams by the resolver', () => {
-      const resolver = resourcesOfType(of, 'AWS::Lambda::Function').find(({ id }) => id.startsWith('ApiResolver'));
-      expect(resolver?.properties.Environment).toMatchObject({
-        Variables: { WAKE_FUNCTION: { Ref: expect.stringMatching(/^StreamsWake/) } },
-      });
+      const { WAKE_FUNCTION } = functionNamed(of, 'get-resource').variables;
+      expect(WAKE_FUNCTION).toEqual({ Ref: expect.stringMatching(/^StreamsWake/) });
     });
   });
 }

@@ -19,6 +19,29 @@ export function onlyResource(template: Template, type: string): Properties {
   return found.properties;
 }
 
+/** A function of Reelay by its name, with its environment. @throws Error when there is none */
+export function functionNamed(template: Template, name: string) {
+  const found = resourcesOfType(template, 'AWS::Lambda::Function').find(
+    ({ properties }) => String(properties.Description) === `Reelay ${name}`,
+  );
+  if (!found) throw new Error(`No function ${name}`);
+  const { Variables = {} } = (found.properties.Environment ?? {}) as { Variables?: Record<string, unknown> };
+  return { ...found, variables: Variables };
+}
+
+/** The container of the stream task, with its environment. */
+export function containerOf(template: Template) {
+  const { ContainerDefinitions } = onlyResource(template, 'AWS::ECS::TaskDefinition') as unknown as {
+    ContainerDefinitions: [Record<string, unknown> & { Environment: { Name: string; Value: unknown }[] }];
+  };
+  const [container] = ContainerDefinitions;
+  return { ...container, variables: Object.fromEntries(container.Environment.map(({ Name, Value }) => [Name, Value])) };
+}
+
+/** Names of the resources of a type, without their hashes. */
+export const idsOf = (template: Template, type: string): string[] =>
+  resourcesOfType(template, type).map(({ id }) => withoutHash(id));
+
 const NAME =
   /^((Function|Bucket|Table|Role|Rule|Cluster|Service|Topic|Alarm|Dashboard|Budget|Layer|LogGroup)?Name|Family)$/;
 
@@ -47,27 +70,37 @@ function plainText(value: unknown): string | undefined {
   return reference?.startsWith('AWS::') ? `<${reference}>` : undefined;
 }
 
-/** Transitive dependencies of a resource, by reference or DependsOn. */
+/** Transitive dependencies of a resource, and itself, by reference or DependsOn. */
 export function dependenciesOf(template: Template, type: string, name: RegExp): Set<string> {
-  const { Resources } = template;
-  const start = Object.entries(Resources).find(([id, { Type }]) => Type === type && name.test(id))?.[0];
+  const start = Object.entries(template.Resources).find(([id, { Type }]) => Type === type && name.test(id))?.[0];
   if (!start) throw new Error(`No ${type} called ${name}`);
-  const reached = new Set<string>();
-  const visit = (id: string) => {
-    if (reached.has(id) || !Resources[id]) return;
-    reached.add(id);
-    for (const next of referencesIn(Resources[id])) visit(next);
-  };
-  visit(start);
-  return new Set([...reached].map(withoutHash));
+  return new Set([start, ...allReferencesOf(template, start)].map(withoutHash));
 }
 
-function referencesIn(value: unknown): string[] {
-  if (Array.isArray(value)) return value.flatMap(referencesIn);
+/** Logical ids that a value of a template refers to, with those in its DependsOn. */
+export function referencesIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) => {
-    if (key === 'Ref' || key === 'DependsOn') return [inner].flat() as string[];
+    if (key === 'Ref' || key === 'DependsOn') return [inner].flat().map(String);
     if (key === 'Fn::GetAtt') return [String([inner].flat()[0]).split('.')[0] ?? ''];
-    return referencesIn(inner);
+    if (key !== 'Fn::Sub') return referencesIn(inner);
+    const [text, values] = [inner].flat() as [string, unknown];
+    const names = [...text.matchAll(/\$\{([^}!.]+)/g)].map(([, name = '']) => name);
+    return [...names, ...referencesIn(values)];
   });
+}
+
+const reached = new WeakMap<Template, Map<string, Set<string>>>();
+
+/** Every resource that one depends on, also by way of others. */
+export function allReferencesOf(template: Template, id: string): ReadonlySet<string> {
+  const known = reached.get(template) ?? new Map<string, Set<string>>();
+  reached.set(template, known);
+  const found = known.get(id);
+  if (found) return found;
+  const direct = referencesIn(template.Resources[id]).filter((other) => template.Resources[other]);
+  const all = new Set(direct);
+  known.set(id, all);
+  for (const other of direct) for (const further of allReferencesOf(template, other)) all.add(further);
+  return all;
 }

@@ -1,6 +1,30 @@
-import { dependenciesOf } from './intrinsics.ts';
-import { REPLACING_PROPERTIES } from './resource-types.ts';
-import type { ModelTemplate } from './world.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import type { Resource, Template } from '../permissions.ts';
+import { allReferencesOf, referencesIn } from '../template.ts';
+
+interface Specification {
+  readonly schema: {
+    readonly resource: {
+      readonly entities: readonly {
+        readonly cloudFormationType: string;
+        readonly properties: Readonly<Record<string, { readonly causesReplacement?: 'yes' | 'maybe' }>>;
+      }[];
+    };
+  };
+}
+
+const file = join(import.meta.dirname, '../../../node_modules/aws-cdk/db.json.gz');
+const { schema } = JSON.parse(gunzipSync(readFileSync(file)).toString()) as Specification;
+
+/** The properties of each type whose change replaces a resource, as CloudFormation specifies them; all others change in place. */
+const REPLACING_PROPERTIES: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  schema.resource.entities.map(({ cloudFormationType, properties }) => [
+    cloudFormationType,
+    Object.keys(properties).filter((name) => properties[name]?.causesReplacement),
+  ]),
+);
 
 export type Version = 'former' | 'next';
 
@@ -14,17 +38,18 @@ export interface Moment {
 
 /** A change of one template to another, as far as the chosen resources are concerned. */
 export class Change {
-  readonly former: ModelTemplate;
-  readonly next: ModelTemplate;
+  readonly former: Template;
+  readonly next: Template;
   readonly #ids: readonly string[];
+  readonly #replaced = new Map<string, boolean>();
 
   /** @param matters whether a resource is followed; the states of all others are left out */
-  constructor(former: ModelTemplate, next: ModelTemplate, matters: (resource: Resource) => boolean) {
+  constructor(former: Template, next: Template, matters: (resource: Resource) => boolean) {
     this.former = former;
     this.next = next;
     const all = { ...former.Resources, ...next.Resources };
     const chosen = Object.keys(all).filter((id) => [former, next].some((of) => isChosen(of.Resources[id], matters)));
-    this.#ids = chosen.filter((id) => !this.isKept(id) || this.#isChanged(id));
+    this.#ids = chosen.filter((id) => !this.isKept(id) || this.isChanged(id));
   }
 
   /** Whether both templates have the resource. */
@@ -32,20 +57,29 @@ export class Change {
 
   /** Whether it becomes another one, beside which the former one exists until the end. */
   isReplaced = (id: string): boolean => {
+    const known = this.#replaced.get(id);
+    if (known !== undefined) return known;
     const [one, two] = [this.former.Resources[id], this.next.Resources[id]];
-    if (!one || !two) return false;
-    return (REPLACING_PROPERTIES[one.Type] ?? []).some(
-      (name) => JSON.stringify(one.Properties?.[name]) !== JSON.stringify(two.Properties?.[name]),
-    );
+    const isOther = (name: string) =>
+      JSON.stringify(one?.Properties?.[name]) !== JSON.stringify(two?.Properties?.[name]) ||
+      referencesIn(two?.Properties?.[name]).some(this.isReplaced);
+    const isReplaced = one !== undefined && two !== undefined && (REPLACING_PROPERTIES[one.Type] ?? []).some(isOther);
+    this.#replaced.set(id, isReplaced);
+    return isReplaced;
   };
+
+  /** Whether it changes, in place or not. */
+  isChanged = (id: string): boolean => {
+    const [one, two] = [this.former.Resources[id], this.next.Resources[id]];
+    return JSON.stringify(one) !== JSON.stringify(two) || referencesIn(two).some(this.isOther);
+  };
+
+  /** Whether what others read of it differs afterwards. */
+  isOther = (id: string): boolean =>
+    this.isReplaced(id) || (/^Custom::/.test(this.next.Resources[id]?.Type ?? '') && this.isChanged(id));
 
   /** The name of what a template of this version means by a logical id. */
   nameOf = (id: string, version: Version): string => (this.isReplaced(id) ? `${id} of ${version}` : id);
-
-  #isChanged(id: string): boolean {
-    const [one, two] = [this.former.Resources[id], this.next.Resources[id]];
-    return JSON.stringify(one) !== JSON.stringify(two) || dependenciesOf(two).some(this.isReplaced);
-  }
 
   /** Every moment of the deployment, of its cleanup and of rollbacks from any moment, with independent resources in any order. */
   *moments(): Generator<Moment> {
@@ -81,26 +115,15 @@ export class Change {
   }
 }
 
-type Resource = ModelTemplate['Resources'][string];
-
 const isChosen = (resource: Resource | undefined, matters: (resource: Resource) => boolean): boolean =>
   resource !== undefined && matters(resource);
 
-/** Those of some resources that each of them depends on, also by way of others. */
-function predecessors({ Resources }: ModelTemplate, ids: readonly string[]): Map<string, Set<string>> {
-  const known = new Map<string, Set<string>>();
-  const reach = (id: string): Set<string> => {
-    const found = known.get(id) ?? new Set(dependenciesOf(Resources[id]).filter((other) => Resources[other]));
-    if (known.has(id)) return found;
-    known.set(id, found);
-    for (const other of [...found]) for (const further of reach(other)) found.add(further);
-    return found;
-  };
-  return new Map(ids.map((id) => [id, new Set([...reach(id)].filter((other) => ids.includes(other)))]));
-}
+/** Those of some resources that each of them depends on. */
+const predecessors = (template: Template, ids: readonly string[]) =>
+  new Map(ids.map((id) => [id, new Set(ids.filter((other) => allReferencesOf(template, id).has(other)))]));
 
 /** Those of some resources that depend on each of them. */
-function successors(template: ModelTemplate, ids: readonly string[]): Map<string, Set<string>> {
+function successors(template: Template, ids: readonly string[]): Map<string, Set<string>> {
   const before = predecessors(template, ids);
   return new Map(ids.map((id) => [id, new Set(ids.filter((other) => before.get(other)?.has(id)))]));
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { PROFILE_NAMES, template } from '../deployments.ts';
+import type { Template } from '../permissions.ts';
 import { mainTemplate } from '../synth.ts';
 import { findViewerFailures } from './viewers.ts';
-import type { ModelTemplate } from './world.ts';
 
 const NONE = { failures: [], moments: expect.any(Number) };
 const CHANGES = PROFILE_NAMES.flatMap((from) =>
@@ -24,15 +24,13 @@ const MORE = [
 
 describe('viewers during every moment of a deployment, its cleanup and its rollbacks, in any order', () => {
   it.each(CHANGES)('are served while %s becomes %s', async (from, to) => {
-    const seen = await findViewerFailures(template(from) as never, template(to) as never);
+    const seen = await findViewerFailures(template(from), template(to));
     expect(seen).toEqual(NONE);
     expect(seen.moments).toBeGreaterThan(1);
   });
 
   it.each(MORE)('are served while %s becomes %s', async (from, to) =>
-    expect(await findViewerFailures((await mainTemplate(from)) as never, (await mainTemplate(to)) as never)).toEqual(
-      NONE,
-    ),
+    expect(await findViewerFailures(await mainTemplate(from), await mainTemplate(to))).toEqual(NONE),
   );
 
   it.each([
@@ -60,21 +58,21 @@ describe('viewers during every moment of a deployment, its cleanup and its rollb
 
 type Resources = Record<string, { Type: string; DependsOn?: string[] }>;
 
-const oneFunction = (of: object): ModelTemplate =>
+const oneFunction = (of: object): Template =>
   JSON.parse(
     JSON.stringify(of)
       .replaceAll(/EdgeRoute(ondemand|balanced)\w{8}/g, 'EdgeRoute')
       .replaceAll(/-(on-demand|balanced)"/g, '"'),
   );
 
-function withoutOrder(of: object): ModelTemplate {
+function withoutOrder(of: object): Template {
   const copy = structuredClone(of) as { Resources: Resources };
   for (const resource of Object.values(copy.Resources))
     if (resource.Type === 'AWS::CloudFront::Distribution') resource.DependsOn = [];
   return copy;
 }
 
-function followers(of: object): ModelTemplate {
+function followers(of: object): Template {
   const copy = withoutOrder(of) as { Resources: Resources };
   const [id = ''] =
     Object.entries(copy.Resources).find(([, { Type }]) => Type === 'AWS::CloudFront::Distribution') ?? [];

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { createEdgeOf, type EdgeChoice, requestOf } from '../../support/edge.ts';
-import { dependenciesOf } from './intrinsics.ts';
+import type { Resource, Template } from '../permissions.ts';
+import { referencesIn } from '../template.ts';
 import { Change, type Moment, type Version } from './moments.ts';
-import type { ModelTemplate } from './world.ts';
 
-type Resource = ModelTemplate['Resources'][string];
 interface Behaviour {
   readonly TargetOriginId: string;
   readonly PathPattern?: string;
@@ -36,7 +35,7 @@ const mattersToViewers = (resource: Resource): boolean =>
  * of the page, each by the deployed source of the edge function, over the distribution and its origins of that moment.
  * @returns one line for each failure, and the number of moments
  */
-export async function findViewerFailures(former: ModelTemplate, next: ModelTemplate) {
+export async function findViewerFailures(former: Template, next: Template) {
   const change = new Change(former, next, mattersToViewers);
   const choose = createChooser();
   const failures = new Set<string>();
@@ -62,13 +61,13 @@ async function failuresAt(change: Change, moment: Moment, choose: ReturnType<typ
   /** Resources of a type that a value of the distribution leads to, all of which must exist. */
   const isMissing = (value: unknown): string | undefined => {
     const types = Object.keys(template.Resources).filter((each) => !exists(each, version));
-    return dependenciesOf(value).find((each) => types.includes(each));
+    return referencesIn(value).find((each) => types.includes(each));
   };
   const failures: string[] = [];
   for (const [kind, uri] of Object.entries(REQUESTS)) {
     const behaviour =
       config.CacheBehaviors.find(({ PathPattern = '' }) => isMatch(PathPattern, uri)) ?? config.DefaultCacheBehavior;
-    const [route = ''] = dependenciesOf(behaviour.FunctionAssociations);
+    const [route = ''] = referencesIn(behaviour.FunctionAssociations);
     const fail = (why: string) => failures.push(`${kind} over the ${version} distribution: ${why}`);
     if (!exists(route, version)) {
       fail('no edge function');
@@ -94,12 +93,12 @@ async function failuresAt(change: Change, moment: Moment, choose: ReturnType<typ
 
 /** What an origin needs besides the resources that it names. */
 function lackingBehind(
-  template: ModelTemplate,
+  template: Template,
   origin: object,
   exists: (id: string, version: Version) => boolean,
   version: Version,
 ): string | undefined {
-  const named = dependenciesOf(origin).map((id) => template.Resources[id]?.Type);
+  const named = referencesIn(origin).map((id) => template.Resources[id]?.Type);
   const needed = Object.entries(template.Resources).filter(([, resource]) => {
     const { Type } = resource;
     if (named.includes('AWS::CloudFront::VpcOrigin')) return /^AWS::ECS::Service$|::Listener$/.test(Type);
