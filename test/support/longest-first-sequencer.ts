@@ -25,7 +25,7 @@ export const LONGEST_TESTS = [
   'test/images/one-machine.all.test.ts',
   'test/images/release.all.test.ts',
   'test/infra/cfn-lint.all.test.ts',
-  'test/lambdas/tools-update/update-tools.all.test.ts',
+  'test/lambdas/tools-update/steps.all.test.ts',
   'test/local/hls-masters.all.test.ts',
   'test/local/main.test.ts',
   'test/scripts/verify.all.test.ts',

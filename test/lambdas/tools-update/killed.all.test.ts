@@ -2,78 +2,98 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import type { Step } from '../../../lambdas/tools-update/create-tools-update.ts';
+import { CreateFunctionCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { expect, it } from 'vitest';
+import { createEgress } from '../../../core/egress/create-egress.ts';
+import { silentLog } from '../../../core/log/index.ts';
+import { createToolsUpdate } from '../../../lambdas/tools-update/create-tools-update.ts';
+import { updateTools } from '../../../lambdas/tools-update/update-tools.ts';
+import { createReleases } from '../../../packages/yt-dlp-worker/src/yt-dlp/releases.ts';
 import { bundleProgram } from '../../support/bundle-program.ts';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
+import { ensureTable } from '../../support/dynamodb.ts';
+import { FUNCTION_ROLE, REGION, useMoto } from '../../support/moto.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { startReleasePages } from '../../yt-dlp-worker/release-pages.ts';
 import { zip } from '../../yt-dlp-worker/zip.ts';
-import { ASSET, createFixture, type ToolsUpdateFixture, useReleases } from './fixture.ts';
+import { createPatientState, createPatientTableClient } from './patient-state.ts';
 
 const [OLD, NEW] = ['2026.11.01', '2026.11.20'];
-const { moto, pages, root } = await useReleases();
-const keyFile = join(root, 'key.asc');
-await writeFile(keyFile, pages.key);
+const moto = useMoto();
 const child = await bundleProgram(resolve(import.meta.dirname, 'killed-update.ts'));
 
-const release = async (version: string) => {
-  await pages.publish(version, ASSET, await zip(root, [['yt-dlp_linux', version]]));
-};
-const works = (version: string, invocations = 1) =>
-  moto.answerInvocations(...Array<string>(invocations).fill(JSON.stringify({ ok: true, version })));
+/** One cell of `steps.all.test.ts` with a process that is killed, AWS's APIs over HTTP, and signed releases. */
+it('an update whose process is killed after "pointed" is available by itself, and completed by the next one', async () => {
+  const pages = closeAfterwards(await startReleasePages());
+  const root = await temporaryFolder();
+  const keyFile = join(root, 'key.asc');
+  await writeFile(keyFile, pages.key);
+  Object.assign(process.env, {
+    AWS_REGION: REGION,
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+    AWS_ENDPOINT_URL: moto.endpoint,
+  });
+  const names = {
+    TABLE_NAME: 'table',
+    TOOLS_BUCKET: 'tools',
+    CANARY_FUNCTION: 'canary',
+    RESOLVER_FUNCTION: 'resolver',
+  };
+  await new S3Client().send(
+    new CreateBucketCommand({ Bucket: 'tools', CreateBucketConfiguration: { LocationConstraint: REGION } }),
+  );
+  await ensureTable(createPatientTableClient(), names.TABLE_NAME);
+  for (const FunctionName of ['canary', 'resolver']) {
+    const code = { Code: { ZipFile: Buffer.from('code') }, Handler: 'index.handler', Runtime: 'nodejs24.x' } as const;
+    await new LambdaClient().send(new CreateFunctionCommand({ FunctionName, ...code, Role: FUNCTION_ROLE }));
+  }
+  const environment = { ...names, LAYER_NAME: 'layer', STAGE: 'test', TOOLS_CHANNEL: 'stable', ARCHITECTURE: 'x86_64' };
+  const state = createPatientState(names.TABLE_NAME);
+  const egress = createEgress({ allow: [pages.host] });
+  const none = () => undefined;
+  const parts = {
+    ...createToolsUpdate(environment, {
+      metrics: { updateFailed: none, missing: none, maintained: none, age: none },
+      log: silentLog,
+      releases: createReleases({ channel: 'stable', url: pages.url, key: pages.key, download: egress.request }),
+      pollIntervalSeconds: 0.01,
+      leaseSeconds: 1,
+    }),
+    state,
+  };
+  /** A release that canary and resolver report to work. */
+  const release = async (version: string) => {
+    await pages.publish(version, 'yt-dlp_linux.zip', await zip(root, [['yt-dlp_linux', version]]));
+    await moto.answerInvocations(...Array<string>(2).fill(JSON.stringify({ ok: true, version })));
+  };
+  const update = () => updateTools(parts, new AbortController().signal);
+  const inUse = async () => {
+    const [{ layers }, pointer, tools] = await Promise.all([
+      parts.resolver.read(),
+      parts.archive.pointer(),
+      state.getTools(),
+    ]);
+    return {
+      pointer: pointer?.version,
+      isAttached: layers.includes(pointer?.layerVersionArn ?? ''),
+      tools: tools?.ytDlp,
+    };
+  };
 
-/** A fixture whose update to the new release was killed right after a step. */
-async function killedAfter(step: Step): Promise<ToolsUpdateFixture> {
-  await moto.reset();
-  const fixture = await createFixture({ endpoint: moto.endpoint, pages, leaseSeconds: 1 });
   await release(OLD);
-  await works(OLD);
-  await fixture.update();
+  await update();
   await release(NEW);
-  // The canary, and the version of the resolver.
-  await works(NEW, 2);
-  const update = spawn(process.execPath, [child, step, pages.url, keyFile], {
-    env: { ...process.env, ...fixture.environment, TMPDIR: root, NODE_OPTIONS: '' },
+  const killed = spawn(process.execPath, [child, 'pointed', pages.url, keyFile], {
+    env: { ...process.env, ...environment, TMPDIR: root, NODE_OPTIONS: '' },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  const [, signal] = await once(update, 'exit');
-  expect(signal, `it was to be killed after ${step}`).toBe('SIGKILL');
-  return fixture;
-}
+  expect((await once(killed, 'exit'))[1]).toBe('SIGKILL');
+  expect(await inUse()).toEqual({ pointer: NEW, isAttached: true, tools: OLD });
+  await expect.poll(() => state.getMaintenance()).toBeUndefined();
 
-const versionsAttached = async (fixture: ToolsUpdateFixture) => {
-  const [attached, versions] = await Promise.all([fixture.attached(), fixture.assemble().layers.versions()]);
-  return versions.filter(({ arn }) => attached.includes(arn)).map(({ description }) => description.split(' ')[1]);
-};
-
-// The other steps change nothing in AWS.
-describe('updateTools when its process is killed', () => {
-  it.each<Step>([
-    'leased',
-    'archived',
-    'published',
-    'checked',
-    'maintained',
-    'attached',
-    'pointed',
-    'cleared',
-    'recorded',
-  ])('becomes available again by itself and completes in the next run: killed after "%s"', async (step) => {
-    const fixture = await killedAfter(step);
-    expect([[OLD], [NEW]]).toContainEqual(await versionsAttached(fixture));
-    expect(await fixture.attached()).toEqual(expect.arrayContaining([...fixture.others]));
-    expect([OLD, NEW]).toContain((await fixture.pointer())?.version);
-    expect(await fixture.state.getTools()).toBeDefined();
-    await expect.poll(() => fixture.state.getMaintenance()).toBeUndefined();
-
-    // Invoking the canary again returns the same result.
-    await works(NEW);
-    await expect.poll(async () => (await fixture.update()).outcome).not.toBe('busy');
-    const pointer = await fixture.pointer();
-    expect(pointer?.version).toBe(NEW);
-    expect(await fixture.attached()).toEqual([...fixture.others, pointer?.layerVersionArn]);
-    expect(await fixture.state.getTools()).toMatchObject({ ytDlp: NEW });
-    expect(await fixture.state.getMaintenance()).toBeUndefined();
-    // What was published is used, not published again.
-    expect(await fixture.assemble().layers.versions()).toHaveLength(2);
-    expect(await fixture.archives()).toHaveLength(2);
-  });
+  await expect.poll(async () => (await update()).outcome).toBe('current');
+  expect(await inUse()).toEqual({ pointer: NEW, isAttached: true, tools: NEW });
+  expect([(await parts.layers.versions()).length, (await parts.archive.keys()).length]).toEqual([2, 2]);
 });
