@@ -1,80 +1,60 @@
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/index.ts';
 import { createOriginSecret } from '../../../lambdas/origin-secret.ts';
 import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { listen } from '../../support/listen.ts';
-import { type OnDemandFixture, startOnDemandFixture } from './on-demand-fixture.ts';
+import { openTemporaryState } from '../../support/temporary-state.ts';
 
-let fixture: OnDemandFixture;
-/** The presigned URL of the responses. */
-let url: string;
-let answers: Record<string, unknown>[];
-beforeEach(async () => {
-  fixture = await startOnDemandFixture();
-  answers = [];
+type Answer = Readonly<Record<string, unknown>> & {
+  readonly Data: { Secret: string; Accepted: string; Revision: string };
+};
+
+/** CloudFormation's requests for one resource: its type and rotation, and the answer to it. */
+async function createFixture() {
+  const answers: Answer[] = [];
   const server = createServer(async (request, response) => {
-    answers.push((await json(request)) as Record<string, unknown>);
+    answers.push((await json(request)) as Answer);
     response.end();
   });
-  url = closeAfterwards(await listen(server)).url;
+  const { url: ResponseURL } = closeAfterwards(await listen(server));
+  const { state } = closeAfterwards(await openTemporaryState());
+  const handle = createOriginSecret({ state, log: silentLog });
+  return async (RequestType: 'Create' | 'Update' | 'Delete', rotation = 'initial') => {
+    const ids = { ResponseURL, StackId: 'stack', RequestId: 'request', LogicalResourceId: 'Thing' };
+    const known = RequestType !== 'Create' && { PhysicalResourceId: 'origin-secret' };
+    const event = { RequestType, ...ids, ...known, ResourceProperties: { rotation } };
+    await handle(event as unknown as CloudFormationCustomResourceEvent, { getRemainingTimeInMillis: () => 60_000 });
+    return answers.at(-1) as Answer;
+  };
+}
+
+it('provides a random masked secret that is the same in every later deployment, also of a resource that was deleted', async () => {
+  const request = await createFixture();
+  const first = await request('Create');
+  expect(first).toMatchObject({
+    Status: 'SUCCESS',
+    PhysicalResourceId: 'origin-secret',
+    NoEcho: true,
+    Data: { Secret: expect.stringMatching(/^[\w-]{43}$/), Accepted: first.Data.Secret },
+  });
+  for (const type of ['Update', 'Update'] as const) expect(await request(type)).toEqual(first);
+  await request('Delete');
+  expect(await request('Create')).toEqual(first);
 });
 
-const eventOf = (RequestType: 'Create' | 'Update' | 'Delete', properties: Record<string, string> = {}) =>
-  ({
-    RequestType,
-    ResponseURL: url,
-    StackId: 'stack',
-    RequestId: 'request',
-    LogicalResourceId: 'Thing',
-    ...(RequestType !== 'Create' && { PhysicalResourceId: 'origin-secret' }),
-    ResourceProperties: { rotation: 'initial', ...properties },
-  }) as unknown as CloudFormationCustomResourceEvent;
-const contextOf = (milliseconds: number) => ({ getRemainingTimeInMillis: () => milliseconds });
-
-describe('createOriginSecret', () => {
-  const provide = async (type: 'Create' | 'Update' | 'Delete', rotation = 'initial') => {
-    await createOriginSecret({ state: fixture.state, log: silentLog })(eventOf(type, { rotation }), contextOf(60_000));
-    return answers.at(-1)?.Data as { Secret: string; Accepted: string; Revision: string };
-  };
-
-  it('provides a random masked secret that is the same for every later deployment', async () => {
-    for (const type of ['Create', 'Update', 'Update'] as const) await provide(type);
-    const [first] = answers;
-    const { Secret } = Object(first?.Data);
-    expect(first).toMatchObject({
-      Status: 'SUCCESS',
-      PhysicalResourceId: 'origin-secret',
-      NoEcho: true,
-      Data: { Secret: expect.stringMatching(/^[\w-]{43}$/), Accepted: Secret },
-    });
-    expect(answers).toEqual([first, first, first]);
-  });
-
-  it('keeps the secret in the table when the resource is replaced or deleted', async () => {
-    for (const type of ['Create', 'Delete', 'Create'] as const) await provide(type);
-    expect(answers[2]).toEqual(answers[0]);
-  });
-
-  it('changes with the rotation, and accepts the previous one until the next rotation', async () => {
-    const first = await provide('Create');
-    const second = await provide('Update', '2026-11');
-    expect(second.Accepted).toBe(`${second.Secret},${first.Secret}`);
-    expect(second.Secret).not.toBe(first.Secret);
-    expect(second.Revision).not.toBe(first.Revision);
-    expect(await provide('Update', '2026-11')).toEqual(second);
-    const third = await provide('Update', '2026-12');
-    expect(third.Accepted).toBe(`${third.Secret},${second.Secret}`);
-  });
-
-  it('returns to the previous secret in a rollback, and accepts both', async () => {
-    const first = await provide('Create');
-    const second = await provide('Update', '2026-11');
-    const rolledBack = await provide('Update');
-    expect(rolledBack.Secret).toBe(first.Secret);
-    expect(rolledBack.Accepted).toBe(`${first.Secret},${second.Secret}`);
-    expect((await provide('Update', '2026-11')).Secret).toBe(second.Secret);
-  });
+it('changes it with the rotation and accepts the previous one, also after a rollback, until the next rotation', async () => {
+  const request = await createFixture();
+  const { Data: first } = await request('Create');
+  const { Data: second } = await request('Update', '2026-11');
+  expect(second.Accepted).toBe(`${second.Secret},${first.Secret}`);
+  expect(second.Secret).not.toBe(first.Secret);
+  expect(second.Revision).not.toBe(first.Revision);
+  const { Data: rolledBack } = await request('Update');
+  expect(rolledBack).toMatchObject({ Secret: first.Secret, Accepted: `${first.Secret},${second.Secret}` });
+  for (const _ of ['again', 'repeated']) expect((await request('Update', '2026-11')).Data).toEqual(second);
+  const { Data: third } = await request('Update', '2026-12');
+  expect(third.Accepted).toBe(`${third.Secret},${second.Secret}`);
 });

@@ -40,38 +40,28 @@ function createFixture(invoke: (invocation: Invocation) => Promise<void> = async
 }
 
 describe('wakeAhead', () => {
-  it('wakes the stream host after a successful resolve', async () => {
-    const { ask, invocations } = createFixture();
-    expect(await ask()).toEqual({ statusCode: 200 });
-    expect(invocations).toEqual([{ name: 'wake', event: { kind: 'ahead' }, signal: expect.any(AbortSignal) }]);
-  });
-
-  it('wakes the stream host after a redirect to a stream', async () => {
-    const { answers, ask, invocations } = createFixture();
-    answers.statusCode = 302;
-    await ask();
-    expect(invocations).toHaveLength(1);
-  });
-
-  it('does not wake it after a feed, which clients read every hour', async () => {
-    const { ask, invocations } = createFixture();
-    await ask('/API/Feed');
-    expect(invocations).toEqual([]);
-  });
-
-  it('wakes it after a tool of MCP, and not after the messages with which each client begins', async () => {
-    const { ask, invocations } = createFixture();
-    for (const method of ['initialize', 'tools/list', 'ping']) await ask('/mcp', JSON.stringify({ id: 1, method }));
-    expect(invocations).toEqual([]);
-    await ask('/mcp', JSON.stringify({ id: 2, method: 'tools/call', params: { name: 'fetch_media' } }));
-    expect(invocations).toHaveLength(1);
-  });
-
-  it.each([204, 304, 400, 404, 405, 415, 500, 502, 503])('does not wake it after %d', async (statusCode) => {
+  const message = (method: string) => JSON.stringify({ id: 1, method });
+  it.each<[answer: number, isWoken: boolean, path?: string, body?: string]>([
+    [200, true],
+    // A redirect to a stream.
+    [302, true],
+    ...[204, 304, 400, 404, 405, 415, 500, 502, 503].map((status): [number, boolean] => [status, false]),
+    // A feed, which clients read every hour.
+    [200, false, '/API/Feed'],
+    // Each client begins with these messages.
+    ...['initialize', 'tools/list', 'ping'].map((each): [number, boolean, string, string] => [
+      200,
+      false,
+      '/mcp',
+      message(each),
+    ]),
+    [200, true, '/mcp', message('tools/call')],
+  ])('after %d the stream host is woken: %s, %s %s', async (statusCode, isWoken, path, body) => {
     const { answers, ask, invocations } = createFixture();
     answers.statusCode = statusCode;
-    await ask();
-    expect(invocations).toEqual([]);
+    expect(await ask(path, body)).toEqual({ statusCode });
+    const expected = { name: 'wake', event: { kind: 'ahead' }, signal: expect.any(AbortSignal) };
+    expect(invocations).toEqual(isWoken ? [expected] : []);
   });
 
   it('wakes it at most once every 30 s', async () => {

@@ -12,101 +12,90 @@ beforeEach(async () => {
 
 const MEDIA = `/api/Stream/Media/${mediaKey('audio')}`;
 const COMBINED = `/api/Stream/Combined/${combinedKey()}`;
+const PAGE = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' };
 const runs = () => fixture.aws.calls.filter((call) => call === 'UpdateService').length;
 const answered = ({ statusCode, headers, ...result }: Result) => ({
   status: statusCode,
-  title: (jsonOf(result) as { title: string }).title,
+  title: result.body ? (jsonOf(result) as { title: string }).title : undefined,
   retryAfter: headers?.['retry-after'],
 });
 const STARTING = { status: 503, title: 'Starting the stream host', retryAfter: '45' };
+const UNAVAILABLE = { status: 503, title: 'No Stream Host Available', retryAfter: '15' };
+const ANSWERS = {
+  starting: STARTING,
+  'starting, to HEAD': { ...STARTING, title: undefined },
+  preflight: { status: 204 },
+  forbidden: { status: 403, title: expect.any(String) },
+  unknown: { status: 404, title: 'Resource Not Found' },
+  'not allowed': { status: 405, title: 'Method Not Allowed' },
+};
 
-describe('createWakeOnStream without a running host', () => {
-  it.each([MEDIA, COMBINED, MEDIA.toLowerCase().replace(mediaKey('audio').toLowerCase(), mediaKey('audio'))])(
-    'starts a host for %s and answers 503 with the delay',
-    async (path) => {
-      const result = await fixture.wake(path);
-      expect(result.statusCode).toBe(503);
-      expect(jsonOf(result)).toEqual({
-        type: '/problems/starting',
-        title: 'Starting the stream host',
-        status: 503,
-        detail: expect.stringMatching(/Try again/),
-      });
-      expect(result.headers).toMatchObject({
-        'retry-after': '45',
-        'cache-control': 'no-store',
-        'content-type': 'application/json; charset=utf-8',
-        'x-content-type-options': 'nosniff',
-      });
-      expect(fixture.aws.service.desiredCount).toBe(1);
-    },
-  );
+describe('without a running host', () => {
+  it.each<[request: string, answer: keyof typeof ANSWERS, headers?: Record<string, string>]>([
+    [`GET ${MEDIA}`, 'starting'],
+    [`GET ${COMBINED}`, 'starting'],
+    [`GET ${MEDIA.toLowerCase().replace(mediaKey('audio').toLowerCase(), mediaKey('audio'))}`, 'starting'],
+    // A key at the endpoint of the other type.
+    [`GET ${COMBINED.replace('Combined', 'Media')}`, 'starting'],
+    [`GET ${MEDIA.replace('Media', 'Combined')}`, 'starting'],
+    [`GET ${COMBINED.replace('Combined', 'Hls')}/master.m3u8`, 'starting'],
+    [`GET ${MEDIA.replace('Media', 'HLS')}/media.mp4`, 'starting'],
+    [`HEAD ${MEDIA}`, 'starting, to HEAD'],
+    [`OPTIONS ${MEDIA}`, 'preflight', { origin: CORS_ORIGIN }],
+    [`GET ${MEDIA}`, 'forbidden', PAGE],
+    ['GET /api/Stream/Archive/Progress/a-job', 'forbidden', PAGE],
+    [`GET ${MEDIA.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))}`, 'unknown'],
+    // A key of another resource.
+    [`GET /api/Stream/Media/${'x'.repeat(33)}`, 'unknown'],
+    ['GET /api/Stream/Media/abc', 'unknown'],
+    [`GET ${MEDIA}A`, 'unknown'],
+    ['GET /api/Stream/Media/%ZZ', 'unknown'],
+    [`GET ${MEDIA}/more`, 'unknown'],
+    ['GET /api/App', 'unknown'],
+    [`POST ${MEDIA}`, 'not allowed'],
+    [`DELETE ${MEDIA}`, 'not allowed'],
+  ])('%s is answered as %s, and starts a host only then', async (request, answer, headers = {}) => {
+    const [method = '', path = ''] = request.split(' ');
+    const result = await fixture.wake(path, { method, headers });
+    expect(answered(result)).toMatchObject(ANSWERS[answer]);
+    const isStarted = answer.startsWith('starting');
+    expect([runs(), fixture.aws.service.desiredCount]).toEqual(isStarted ? [1, 1] : [0, 0]);
+    if (!isStarted) expect(fixture.aws.calls).toEqual([]);
+  });
 
-  it('starts one host for concurrent requests', async () => {
+  it('tells the delay as a problem that is not to be stored, to pages of allowed origins too', async () => {
+    const result = await fixture.wake(MEDIA, { headers: { origin: CORS_ORIGIN } });
+    expect(jsonOf(result)).toEqual({
+      type: '/problems/starting',
+      title: 'Starting the stream host',
+      status: 503,
+      detail: expect.stringMatching(/Try again/),
+    });
+    expect(result.headers).toMatchObject({
+      'cache-control': 'no-store',
+      'content-type': 'application/json; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+      'access-control-allow-origin': CORS_ORIGIN,
+      'access-control-expose-headers': expect.stringContaining('Retry-After'),
+    });
+    const preflight = await fixture.wake(MEDIA, { method: 'OPTIONS', headers: { origin: CORS_ORIGIN } });
+    expect(preflight.headers).toMatchObject({
+      'access-control-allow-origin': CORS_ORIGIN,
+      'access-control-allow-methods': 'GET, HEAD',
+    });
+    expect((await fixture.wake(MEDIA, { method: 'POST' })).headers?.allow).toBe('GET, HEAD, OPTIONS');
+  });
+
+  it('starts one host for concurrent requests, which are told what it does meanwhile', async () => {
     const results = await Promise.all(Array.from({ length: 8 }, () => fixture.wake(MEDIA)));
     for (const result of results) expect(answered(result)).toMatchObject({ status: 503, title: STARTING.title });
+    const wakes = runs();
     expect(fixture.aws.service.desiredCount).toBe(1);
-  });
-
-  it.each([
-    COMBINED.replace('Combined', 'Media'),
-    MEDIA.replace('Media', 'Combined'),
-    `${COMBINED.replace('Combined', 'Hls')}/master.m3u8`,
-    `${MEDIA.replace('Media', 'HLS')}/media.mp4`,
-  ])('starts a host for a key at the endpoint of the other type: %s', async (path) => {
-    expect(answered(await fixture.wake(path))).toEqual(STARTING);
-    expect(runs()).toBe(1);
-  });
-
-  it('answers HEAD like GET and starts a host', async () => {
-    const head = await fixture.wake(MEDIA, { method: 'HEAD' });
-    expect(head).toMatchObject({ statusCode: 503, headers: { 'retry-after': '45' } });
-    expect(head.body).toBeUndefined();
-    expect(runs()).toBe(1);
-  });
-
-  it('answers a preflight without starting a host', async () => {
-    const result = await fixture.wake(MEDIA, { method: 'OPTIONS', headers: { origin: CORS_ORIGIN } });
-    expect(result).toMatchObject({
-      statusCode: 204,
-      headers: { 'access-control-allow-origin': CORS_ORIGIN, 'access-control-allow-methods': 'GET, HEAD' },
-    });
-    expect(fixture.aws.calls).toEqual([]);
-  });
-
-  it.each([MEDIA, '/api/Stream/Archive/Progress/a-job'])(
-    'starts and tells nothing for a page of another site: %s',
-    async (path) => {
-      const headers = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' };
-      expect((await fixture.wake(path, { headers })).statusCode).toBe(403);
-      expect(fixture.aws.calls).toEqual([]);
-    },
-  );
-
-  it('exposes the reason and Retry-After to pages of allowed origins', async () => {
-    const { headers } = await fixture.wake(MEDIA, { headers: { origin: CORS_ORIGIN } });
-    expect(headers).toMatchObject({ 'access-control-allow-origin': CORS_ORIGIN });
-    expect(headers?.['access-control-expose-headers']).toContain('Retry-After');
-  });
-
-  it.each([
-    ['an unknown key', MEDIA.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))],
-    ['a key of another resource', `/api/Stream/Media/${'x'.repeat(33)}`],
-    ['a key that is too short', '/api/Stream/Media/abc'],
-    ['a key that is too long', `${MEDIA}A`],
-    ['a key that cannot be decoded', '/api/Stream/Media/%ZZ'],
-    ['an unknown path', `${MEDIA}/more`],
-    ['another part of the API', '/api/App'],
-  ])('answers 404 without starting a host: %s', async (_, path) => {
-    const result = await fixture.wake(path);
-    expect(jsonOf(result)).toEqual({ type: '/problems/not-found', title: 'Resource Not Found', status: 404 });
-    expect(fixture.aws.calls).toEqual([]);
-  });
-
-  it.each(['POST', 'DELETE'])('answers 405 to %s without starting a host', async (method) => {
-    const result = await fixture.wake(MEDIA, { method });
-    expect(result).toMatchObject({ statusCode: 405, headers: { allow: 'GET, HEAD, OPTIONS' } });
-    expect(fixture.aws.calls).toEqual([]);
+    expect(answered(await fixture.wake(MEDIA))).toEqual({ ...STARTING, retryAfter: '15' });
+    fixture.aws.service.runningCount = 1;
+    const registering = { status: 503, title: 'Registering the stream host', retryAfter: '5' };
+    expect(answered(await fixture.wake(MEDIA))).toEqual(registering);
+    expect(runs()).toBe(wakes);
   });
 
   it('starts a host ahead of a stream, without a key', async () => {
@@ -147,23 +136,7 @@ describe('the progress of an archive while no host runs', () => {
   });
 });
 
-describe('createWakeOnStream while a host starts', () => {
-  it('answers 503 with the activity and a delay, and changes nothing', async () => {
-    await fixture.wake(MEDIA);
-    expect(answered(await fixture.wake(MEDIA))).toEqual({ ...STARTING, retryAfter: '15' });
-    fixture.aws.service.runningCount = 1;
-    expect(answered(await fixture.wake(MEDIA))).toEqual({
-      status: 503,
-      title: 'Registering the stream host',
-      retryAfter: '5',
-    });
-    expect(runs()).toBe(1);
-  });
-});
-
-describe('createWakeOnStream when ECS fails', () => {
-  const UNAVAILABLE = { status: 503, title: 'No Stream Host Available', retryAfter: '15' };
-
+describe('when ECS fails', () => {
   it.each([
     ['throttles', { type: 'ThrottlingException', message: 'Rate exceeded' }],
     ['denies', { type: 'AccessDeniedException', message: 'no ecs:UpdateService' }],
