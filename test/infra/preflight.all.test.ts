@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Finding, formatFindings } from '../../core/log/index.ts';
 import { checkAccount, checkMachine } from '../../infra/cli/preflight.ts';
 import { readContext } from '../../infra/settings.ts';
-import { useFakeEndpoint } from './cli/fake-endpoint.ts';
+import { refusalXml, stackXml, useFakeEndpoint } from './cli/fake-endpoint.ts';
 
 /** What the account has. */
 interface Account {
@@ -38,7 +38,7 @@ useFakeEndpoint('AWS_ENDPOINT_URL', async (request, reply) => {
   const refused = Object.entries(account.refused).find(([word]) => wanted.includes(word));
   if (refused) {
     reply.writeHead(refused[1], { 'content-type': 'text/xml' });
-    reply.end('<ErrorResponse><Error><Code>Denied</Code><Message>is not authorized</Message></Error></ErrorResponse>');
+    reply.end(refusalXml('Denied', 'is not authorized'));
     return;
   }
   expect(request.headers.authorization).toMatch(/^AWS4-HMAC-SHA256 Credential=an-id\//);
@@ -59,15 +59,9 @@ function answerTo(wanted: string, body: string): [status: number, type: string, 
   if (wanted.includes('DescribeStacks')) {
     if (!body.includes('StackName'))
       return xml('<DescribeStacksResponse><DescribeStacksResult/></DescribeStacksResponse>');
-    if (!account.stack)
-      return [
-        400,
-        'text/xml',
-        '<ErrorResponse><Error><Code>ValidationError</Code><Message>Stack with id reelay-main does not exist</Message></Error></ErrorResponse>',
-      ];
-    return xml(
-      `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>reelay-main</StackName><StackStatus>${account.stack}</StackStatus><Outputs><member><OutputKey>CostGuardFunction</OutputKey><OutputValue>the-guard</OutputValue></member></Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
-    );
+    if (!account.stack) return [400, 'text/xml', refusalXml()];
+    const status = `<StackStatus>${account.stack}</StackStatus>`;
+    return xml(stackXml({ CostGuardFunction: 'the-guard' }, status));
   }
   if (wanted.includes('/invocations')) {
     expect([wanted, body]).toEqual([expect.stringContaining('/the-guard/'), '{}']);

@@ -10,7 +10,7 @@ import {
 import { profileOf } from '../../../infra/profiles.ts';
 import { readContext } from '../../../infra/settings.ts';
 import { PROFILE_NAMES, template } from '../deployments.ts';
-import { useFakeEndpoint } from './fake-endpoint.ts';
+import { refusalXml, stackXml, useFakeEndpoint } from './fake-endpoint.ts';
 
 const PLACE = { region: 'eu-central-1', stackName: 'reelay-main' };
 
@@ -28,18 +28,14 @@ describe('findStack', () => {
     requests.length = 0;
     pages = [];
   });
-  const stack = (content: string): [number, string] => [
-    200,
-    `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>reelay-main</StackName>${content}</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
-  ];
-  const refusal = (code: string, message: string) =>
-    `<ErrorResponse><Error><Type>Sender</Type><Code>${code}</Code><Message>${message}</Message></Error></ErrorResponse>`;
+  const stack = (outputs: Record<string, string>, more?: string): [number, string] => [200, stackXml(outputs, more)];
+  const status = (name: string, more = '') => `<StackStatus>${name}</StackStatus>${more}`;
+  /** Of events, all of one minute. */
+  const events = (reason: string, at = '12:01', more = '') =>
+    `<DescribeStackEventsResponse><DescribeStackEventsResult><StackEvents><member><Timestamp>2026-11-27T${at}:00Z</Timestamp><ResourceStatusReason>${reason}</ResourceStatusReason></member></StackEvents>${more}</DescribeStackEventsResult></DescribeStackEventsResponse>`;
 
   it('reads the outputs of the stack', async () => {
-    const output = (name: string, value: string) =>
-      `<member><OutputKey>${name}</OutputKey><OutputValue>${value}</OutputValue></member>`;
-    const outputs = `<Outputs>${output('Profile', 'hobby')}</Outputs>`;
-    response = stack(`<StackStatus>UPDATE_ROLLBACK_COMPLETE</StackStatus>${outputs}`);
+    response = stack({ Profile: 'hobby' }, status('UPDATE_ROLLBACK_COMPLETE'));
     expect(await findStack(PLACE)).toEqual({
       isComplete: true,
       isProtected: false,
@@ -56,27 +52,19 @@ describe('findStack', () => {
     ['An update is in progress for resource: arn:… (HandlerErrorCode: ResourceConflict)', '11:59', false],
     ['The runtime is unknown (HandlerErrorCode: InvalidRequest)', '12:01', false],
   ])('knows whether a deployment has met another change of a function: %s at %s', async (reason, at, expected) => {
-    const event = `<member><Timestamp>2026-11-27T${at}:00Z</Timestamp><ResourceStatusReason>${reason}</ResourceStatusReason></member>`;
-    const events = `<StackEvents>${event}</StackEvents>`;
-    response = [
-      200,
-      `<DescribeStackEventsResponse><DescribeStackEventsResult>${events}</DescribeStackEventsResult></DescribeStackEventsResponse>`,
-    ];
+    response = [200, events(reason, at)];
     const since = new Date('2026-11-27T12:00:00Z');
     expect(await hasUpdateConflict(PLACE, since)).toBe(expected);
   });
 
   it('finds a conflict behind a page of events of the rollback', async () => {
-    const events = (reason: string, more = '') =>
-      `<DescribeStackEventsResponse><DescribeStackEventsResult><StackEvents><member><Timestamp>2026-11-27T12:01:00Z</Timestamp><ResourceStatusReason>${reason}</ResourceStatusReason></member></StackEvents>${more}</DescribeStackEventsResult></DescribeStackEventsResponse>`;
-    pages = [events('Rollback requested by user', '<NextToken>next</NextToken>'), events('ResourceConflict')];
+    pages = [events('Rollback requested by user', '12:01', '<NextToken>next</NextToken>'), events('ResourceConflict')];
     expect(await hasUpdateConflict(PLACE, new Date('2026-11-27T12:00:00Z'))).toBe(true);
   });
 
   it('knows whether a stack is protected, and the table that stays; and removes the protection', async () => {
-    const table = '<member><OutputKey>RetainedTable</OutputKey><OutputValue>kept</OutputValue></member>';
-    const content = `<EnableTerminationProtection>true</EnableTerminationProtection><Outputs>${table}</Outputs>`;
-    response = stack(`<StackStatus>CREATE_COMPLETE</StackStatus>${content}`);
+    const isProtected = '<EnableTerminationProtection>true</EnableTerminationProtection>';
+    response = stack({ RetainedTable: 'kept' }, status('CREATE_COMPLETE', isProtected));
     expect(await findStack(PLACE)).toMatchObject({
       isProtected: true,
       outputs: { RetainedTable: 'kept' },
@@ -90,8 +78,8 @@ describe('findStack', () => {
     });
   });
 
-  it.each(['REVIEW_IN_PROGRESS', 'ROLLBACK_COMPLETE'])('knows a stack in %s as never complete', async (status) => {
-    response = stack(`<StackStatus>${status}</StackStatus>`);
+  it.each(['REVIEW_IN_PROGRESS', 'ROLLBACK_COMPLETE'])('knows a stack in %s as never complete', async (name) => {
+    response = stack({}, status(name));
     expect(await findStack(PLACE)).toMatchObject({ isComplete: false });
   });
 
@@ -103,21 +91,19 @@ describe('findStack', () => {
   ])(
     'looks for a bootstrap that can be used: %s in version %s for %s',
     async (qualifier, version, wanted, expected) => {
-      response = stack(
-        `<Parameters><member><ParameterKey>Qualifier</ParameterKey><ParameterValue>${qualifier}</ParameterValue></member></Parameters>
-       <Outputs><member><OutputKey>BootstrapVersion</OutputKey><OutputValue>${version}</OutputValue></member></Outputs>`,
-      );
+      const parameter = `<member><ParameterKey>Qualifier</ParameterKey><ParameterValue>${qualifier}</ParameterValue></member>`;
+      response = stack({ BootstrapVersion: version }, `<Parameters>${parameter}</Parameters>`);
       expect(await isBootstrapped(PLACE, wanted)).toBe(expected);
     },
   );
 
   it('returns undefined while the stack is not deployed', async () => {
-    response = [400, refusal('ValidationError', 'Stack with id reelay-main does not exist')];
+    response = [400, refusalXml()];
     expect(await findStack(PLACE)).toBeUndefined();
   });
 
   it('rejects when AWS denies access', async () => {
-    response = [403, refusal('AccessDenied', 'Not authorized to perform cloudformation:DescribeStacks')];
+    response = [403, refusalXml('AccessDenied', 'Not authorized to perform cloudformation:DescribeStacks')];
     await expect(findStack(PLACE)).rejects.toThrow(/Not authorized/);
   });
 

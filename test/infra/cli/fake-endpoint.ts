@@ -18,3 +18,16 @@ export function useFakeEndpoint(
   });
   afterEach(() => vi.unstubAllEnvs());
 }
+
+/** CloudFormation's answer that describes one stack. @param more its other elements */
+export function stackXml(outputs: Readonly<Record<string, string>> = {}, more = ''): string {
+  const listed = Object.entries(outputs).map(
+    ([name, value]) => `<member><OutputKey>${name}</OutputKey><OutputValue>${value}</OutputValue></member>`,
+  );
+  const stack = `<StackName>reelay-main</StackName>${more}<Outputs>${listed.join('')}</Outputs>`;
+  return `<DescribeStacksResponse><DescribeStacksResult><Stacks><member>${stack}</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
+}
+
+/** Its error; by default for a stack that does not exist. */
+export const refusalXml = (code = 'ValidationError', message = 'Stack with id reelay-main does not exist'): string =>
+  `<ErrorResponse><Error><Type>Sender</Type><Code>${code}</Code><Message>${message}</Message></Error></ErrorResponse>`;

@@ -6,19 +6,12 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { listen } from '../../support/listen.ts';
 import { NODE_ENVIRONMENT } from '../../support/node-environment.ts';
+import { refusalXml, stackXml } from './fake-endpoint.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const MISSING =
-  '<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id s does not exist</Message></Error></ErrorResponse>';
 const SPENDING = { hour: { spent: 0.5, expected: 0.6 }, day: { spent: 1.04, expected: 1.1 } };
 
-/** A stack in the answer of CloudFormation. */
-const stackWith = (outputs: Record<string, string>, more = '<StackStatus>CREATE_COMPLETE</StackStatus>') => {
-  const listed = Object.entries(outputs).map(
-    ([name, value]) => `<member><OutputKey>${name}</OutputKey><OutputValue>${value}</OutputValue></member>`,
-  );
-  return `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>s</StackName>${more}<Outputs>${listed.join('')}</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
-};
+const CREATED = '<StackStatus>CREATE_COMPLETE</StackStatus>';
 
 /** CloudFormation and Lambda in one server, and what they were asked. */
 const aws = { stacks: {} as Record<string, string>, answer: {} as object, error: '', asked: [] as unknown[] };
@@ -29,7 +22,7 @@ const server = createServer(async (request, reply) => {
     const stack = aws.stacks[parameters.get('StackName') ?? ''];
     if (parameters.get('Action') !== 'DescribeStacks') aws.asked.push(parameters.get('Action'));
     if (stack) reply.end(stack);
-    else reply.writeHead(400).end(MISSING);
+    else reply.writeHead(400).end(refusalXml());
     return;
   }
   aws.asked.push([request.url, JSON.parse(body)]);
@@ -75,19 +68,19 @@ describe('npm run infra', () => {
   });
 
   it('deploy keeps the stream host that is deployed, unless another profile is named', async () => {
-    aws.stacks = { 'reelay-main': stackWith({ Profile: 'hobby' }) };
+    aws.stacks = { 'reelay-main': stackXml({ Profile: 'hobby' }, CREATED) };
     expect(await run(['deploy', '--skip-preflight'])).toEqual([
       2,
       '',
       'The deployed profile is hobby, and none was named: add -c profile=hobby to keep it, or -c profile=team to change it\n',
     ]);
-    aws.stacks = { 'reelay-main': stackWith({}) };
+    aws.stacks = { 'reelay-main': stackXml({}, CREATED) };
     expect((await run(['deploy', '--skip-preflight']))[2]).toMatch(/^The stack does not tell its profile/);
   });
 
   it('deploy unprotects a stack whose first deployment has failed, which CDK then deletes, and no other', async () => {
     const isProtected = '<EnableTerminationProtection>true</EnableTerminationProtection>';
-    const inState = (status: string) => stackWith({}, `<StackStatus>${status}</StackStatus>${isProtected}`);
+    const inState = (status: string) => stackXml({}, `<StackStatus>${status}</StackStatus>${isProtected}`);
     const unprotected = async (status: string) => {
       aws.asked = [];
       aws.stacks = { 'reelay-main': inState(status) };
@@ -110,7 +103,7 @@ describe('npm run infra', () => {
 
   it('destroy leaves a protected stack alone, that of the firewall too', async () => {
     const isProtected = '<EnableTerminationProtection>true</EnableTerminationProtection>';
-    aws.stacks = { 'reelay-blue-edge-eu-central-1': stackWith({}, isProtected) };
+    aws.stacks = { 'reelay-blue-edge-eu-central-1': stackXml({}, isProtected) };
     expect(await run(['destroy', '-c', 'stage=blue'])).toEqual([
       2,
       '',
@@ -122,7 +115,7 @@ describe('npm run infra', () => {
 
 describe('npm run infra -- reopen', () => {
   beforeEach(() => {
-    aws.stacks = { 'reelay-main': stackWith({ CostGuardFunction: 'the-guard' }) };
+    aws.stacks = { 'reelay-main': stackXml({ CostGuardFunction: 'the-guard' }, CREATED) };
   });
 
   it('invokes the guard of the stage, and says what has been spent', async () => {
