@@ -12,13 +12,13 @@ interface Packet {
   readonly seconds: number;
   readonly digest: string;
 }
-/** By `v` and `a`, in the order of the file. */
+/** By `v` and `a`, with `a1` and so on for more than one sound, in the order of the file. */
 type Packets = Readonly<Record<string, readonly Packet[]>>;
 
 /** Of files that stay as they are. */
 const known = new Map<string, Promise<Packets>>();
 
-/** The packets of both sides of a file, or of what is written into one, and when they are shown or heard. */
+/** The packets of the sides of a file, or of what is written into one, and when they are shown or heard. */
 export function packetsIn(file: string | Buffer): Promise<Packets> {
   if (typeof file !== 'string')
     return withTemporaryFolder(async (folder) => {
@@ -32,25 +32,31 @@ export function packetsIn(file: string | Buffer): Promise<Packets> {
 }
 
 async function readPackets(file: string): Promise<Packets> {
-  const entries = ['-show_entries', 'packet=codec_type,pts_time,data_hash', '-show_data_hash', 'md5', '-of', 'json'];
-  const { stdout } = await run('ffprobe', ['-v', 'error', ...entries, file], { maxBuffer: 2 ** 28 });
-  const { packets }: { packets: { codec_type: string; pts_time: string; data_hash: string }[] } = JSON.parse(stdout);
-  const read = packets.map((packet) => [packet.codec_type.charAt(0), packet] as const);
-  return Object.fromEntries(
-    ['v', 'a'].map((side) => [
-      side,
-      read
-        .filter(([of]) => of === side)
-        .map(([, { pts_time, data_hash }]) => ({ seconds: Number(pts_time), digest: data_hash })),
-    ]),
+  const entries = ['-show_entries', 'packet=codec_type,stream_index,pts_time,data_hash', '-show_data_hash', 'md5'];
+  const { stdout } = await run('ffprobe', ['-v', 'error', ...entries, '-of', 'json', file], { maxBuffer: 2 ** 28 });
+  const { packets } = JSON.parse(stdout) as {
+    packets: readonly { codec_type: string; stream_index: number; pts_time: string; data_hash: string }[];
+  };
+  const streams = Map.groupBy(packets, ({ stream_index }) => stream_index);
+  const inOrder = [...streams].sort(([a], [b]) => a - b).map(([, ofStream]) => ofStream);
+  const sides = ['v', 'a'].flatMap((type) =>
+    inOrder
+      .filter(([packet]) => packet?.codec_type.startsWith(type))
+      .map((ofStream, index) => {
+        const read = ofStream.map(({ pts_time, data_hash }) => ({ seconds: Number(pts_time), digest: data_hash }));
+        return [sideOf(type, index), read] as const;
+      }),
   );
+  return Object.fromEntries(sides);
 }
+
+const sideOf = (type: string, index: number) => `${type}${index || ''}`;
 
 export interface ExpectOptions {
   /** How far packets may be from their time there. @default 1 */
   readonly withinMs?: number;
   /** @default those that the file with the video has */
-  readonly sides?: readonly ('v' | 'a')[];
+  readonly sides?: readonly string[];
   /** Times of each side are counted from its own first packet. @default from that of the first side */
   readonly isApart?: boolean;
   /** Packets before it may have any time. @default none */
@@ -61,20 +67,25 @@ export interface ExpectOptions {
 
 /**
  * Expects the packets of other files, and their times, counted from the first one of both sides: the sides stay as far apart.
- * @param files the one with the video, and that with the audio. @default one with both
+ * @param files the one with the video, and those with the audio. @default one with both
  */
 export async function expectPackets(
   body: string | Buffer,
-  [video, audio = video]: readonly [video: string, audio?: string],
+  [video, ...sounds]: readonly [video: string, ...sounds: string[]],
   { withinMs = 1, sides, timedFrom = 0, isApart = false, isHevc = false }: ExpectOptions = {},
 ): Promise<void> {
-  const [sent, ofVideo, ofAudio] = await Promise.all([packetsIn(body), packetsIn(video), packetsIn(audio)]);
-  const expected: Packets = { v: ofVideo.v ?? [], a: ofAudio.a ?? [] };
-  const compared = sides ?? (['v', 'a'] as const).filter((side) => expected[side]?.length);
+  const [sent, ofVideo, ...ofSounds] = await Promise.all(
+    [body, video, ...(sounds.length > 0 ? sounds : [video])].map(packetsIn),
+  );
+  const expected: Packets = {
+    v: ofVideo?.v ?? [],
+    ...Object.fromEntries(ofSounds.map(({ a = [] }, index) => [sideOf('a', index), a])),
+  };
+  const compared = sides ?? Object.keys(expected).filter((side) => expected[side]?.length);
   for (const side of compared) {
     const first = isApart ? side : (compared[0] ?? side);
-    const origins = [sent, expected].map((packets) => packets[first]?.[timedFrom]?.seconds ?? 0);
-    const [got, wanted] = [sent[side] ?? [], expected[side] ?? []];
+    const origins = [sent, expected].map((packets) => packets?.[first]?.[timedFrom]?.seconds ?? 0);
+    const [got, wanted] = [sent?.[side] ?? [], expected[side] ?? []];
     const shown = (packet: Packet | undefined, origin = 0) =>
       packet ? `${(packet.seconds - origin).toFixed(3)} s ${packet.digest}` : 'none';
     const differing = wanted.findIndex(({ seconds, digest }, index) => {

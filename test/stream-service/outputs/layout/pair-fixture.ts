@@ -4,7 +4,10 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { FileSource } from '@reelay/source';
+import { expect } from 'vitest';
 import { ensureFolder, ensureMedia } from '../../../origin/media.ts';
+import { type ExpectOptions, expectPackets } from '../../../support/expect-packets.ts';
+import { inspect } from '../../../support/media-tools.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { fileSource } from '../encode/mp3/fixture.ts';
 
@@ -54,6 +57,13 @@ export async function usePairMedia() {
   return {
     folder,
     pathOf,
+    /** Expects what decodes to have the packets of files, of the video and of each audio. @returns what ffprobe says of it */
+    async expectPackets(body: Buffer, files: readonly string[], options?: ExpectOptions) {
+      const { complaints, ...probed } = await inspect(body, '.mp4');
+      expect(complaints).toBe('');
+      await expectPackets(body, files.map(pathOf) as [string], options);
+      return probed;
+    },
     load: async (file: string) => countingSource(await readFile(pathOf(file))),
   };
 }
@@ -89,38 +99,6 @@ export function countingSource(bytes: Buffer) {
     },
   };
   return Object.assign(counting, { reads, reading: source.reading });
-}
-
-const DIGESTS = ['-c', 'copy', '-copyts', '-f', 'framemd5', '-'];
-
-/** Times from the first packet in seconds, size and digest of each packet of a file's streams, in decode order. */
-export const packetDigests = async (args: readonly string[], program = 'ffmpeg'): Promise<Record<string, string[]>> =>
-  readDigests((await run(program, ['-nostdin', '-v', 'error', ...args, ...DIGESTS], { maxBuffer: 1 << 28 })).stdout);
-
-/** The same of every stream of a file, which is decoded as well. */
-export async function decodedPackets(file: string) {
-  const input = ['-nostdin', '-v', 'error', '-threads', '1', '-i', file];
-  const outputs = ['-map', '0', ...DIGESTS, '-map', '0', '-f', 'null', '-'];
-  const { stdout, stderr } = await run('ffmpeg', [...input, ...outputs], { maxBuffer: 1 << 28 });
-  return { packets: readDigests(stdout), complaints: stderr };
-}
-
-function readDigests(stdout: string): Record<string, string[]> {
-  const units: Record<string, number> = {};
-  for (const [, stream = '', num, den] of stdout.matchAll(/#tb (\d+): (\d+)\/(\d+)/g)) {
-    units[stream] = Number(num) / Number(den);
-  }
-  const streams: Record<string, string[]> = {};
-  const starts: Record<string, number> = {};
-  for (const line of stdout.split('\n')) {
-    if (!line || line.startsWith('#')) continue;
-    const [stream = '', dts, pts, , size, digest] = line.split(',').map((field) => field.trim());
-    starts[stream] ??= Number(dts);
-    const seconds = (time: unknown) => ((Number(time) - (starts[stream] ?? 0)) * (units[stream] ?? 1)).toFixed(3);
-    streams[stream] ??= [];
-    streams[stream].push(`${seconds(dts)} ${seconds(pts)} ${size} ${digest}`);
-  }
-  return streams;
 }
 
 /** Replaces the last entries of the `sidx`, which FFmpeg writes in version 1, by a `free` box. */
