@@ -9,7 +9,7 @@ import { afterFile } from '../support/after-file.ts';
 import { itInDesktopChromium, launchChromiumProfile } from '../support/chromium.ts';
 import { itInFirefox, launchFirefox } from '../support/firefox.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { TIMEOUT_MS } from '../web/fixtures/browser.ts';
+import { TIMEOUT_MS } from '../web/fixtures/eventually.ts';
 import { useFaultProxy } from '../web/fixtures/fault-proxy.ts';
 
 /** What pages of other sites, extensions and links do to an instance, in real browsers. */

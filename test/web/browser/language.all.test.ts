@@ -1,62 +1,62 @@
-import type { BrowserContext, Page } from 'playwright-core';
-import { describe } from 'vitest';
-import { itInChromium as it } from '../../support/chromium.ts';
-import { eventually, useBrowser } from '../fixtures/browser.ts';
-import { useService } from '../fixtures/service.ts';
+import { describe, expect } from 'vitest';
+import { eventually, it, usePage, type Visitor } from '../fixtures/page.ts';
 
-const service = useService();
-const { open } = useBrowser();
+const { open } = usePage();
 
-const select = (page: Page) => page.locator('footer select').first();
-const language = (page: Page) =>
-  eventually(() => page.evaluate(() => [document.documentElement.lang, document.querySelector('select')?.value]));
-/** As when offline, or after a deployment. */
-const withoutGerman = (page: Page) => page.route(/\/assets\/de-/, (route) => route.abort());
-
-/** Makes storage methods throw, as private windows and full disks do. */
-const refuse = (context: BrowserContext, names: readonly ('getItem' | 'setItem')[]) =>
-  context.addInitScript((methods) => {
-    for (const method of methods)
-      Storage.prototype[method] = () => {
-        throw new DOMException('Refused', 'SecurityError');
-      };
-  }, names);
+const select = (visitor: Visitor, language: string) =>
+  visitor.page.locator('footer select').first().selectOption(language);
+const language = ({ page }: Visitor) =>
+  eventually(() =>
+    page.evaluate(() => {
+      const { lang, dir } = document.documentElement;
+      return [lang, dir, document.querySelector('select')?.value];
+    }),
+  );
 
 describe('page language', () => {
-  it('keeps the current language when another fails to load', async () => {
-    const { page } = await open(`${service.baseUrl}/`);
-    await withoutGerman(page);
+  it('is the selected one, with its direction', async () => {
+    const visitor = await open('/', { locale: 'de-AT' });
+    await language(visitor).toEqual(['de', 'ltr', 'de']);
+    await select(visitor, 'ar');
+    await language(visitor).toEqual(['ar', 'rtl', 'ar']);
+    await visitor.page.reload();
+    await language(visitor).toEqual(['ar', 'rtl', 'ar']);
+    expect(await visitor.field.getAttribute('dir')).toBe('ltr');
+    expect(await visitor.page.getByRole('heading', { level: 1 }).textContent()).toMatch(/\p{Script=Arabic}/u);
+  });
+
+  it('stays the current one when another fails to load', async () => {
+    const visitor = await open();
+    const { page } = visitor;
+    // As when offline, or after a deployment.
+    await page.route(/\/assets\/de-/, (route) => route.abort());
     const asked = page.waitForEvent('requestfailed');
-    await select(page).selectOption('de');
+    await select(visitor, 'de');
     await asked;
-    await language(page).toEqual(['en', 'en']);
+    await language(visitor).toEqual(['en', 'ltr', 'en']);
     await page.reload();
-    await language(page).toEqual(['en', 'en']);
+    await language(visitor).toEqual(['en', 'ltr', 'en']);
     // Only the request failed: the next load has it.
-    await page.unroute(/\/assets\/de-/);
+    await page.unrouteAll();
     await page.reload();
-    await select(page).selectOption('de');
-    await language(page).toEqual(['de', 'de']);
+    await select(visitor, 'de');
+    await language(visitor).toEqual(['de', 'ltr', 'de']);
   });
 
-  it('falls back to the next preferred language', async () => {
-    const { page, context } = await open('about:blank', { locale: 'fr' });
-    await context.addInitScript(() => localStorage?.setItem('reelay.language', 'de'));
-    await withoutGerman(page);
-    await page.goto(`${service.baseUrl}/`);
-    await language(page).toEqual(['fr', 'fr']);
-  });
-
-  it.each([
-    ['be written', ['setItem']],
-    ['be read', ['getItem']],
-    ['be used at all', ['getItem', 'setItem']],
-  ] as const)('can be changed when storage cannot %s', async (_, names) => {
-    const { page, context } = await open('about:blank', { locale: 'fr' });
-    await refuse(context, names);
-    await page.goto(`${service.baseUrl}/`);
-    await language(page).toEqual(['fr', 'fr']);
-    await select(page).selectOption('de');
-    await language(page).toEqual(['de', 'de']);
-  });
+  it.each<[readonly ('getItem' | 'setItem')[]]>([[['setItem']], [['getItem']], [['getItem', 'setItem']]])(
+    'can be changed where storage refuses %j, as private windows and full disks do',
+    async (names) => {
+      const visitor = await open('about:blank', { locale: 'fr' });
+      await visitor.context.addInitScript((methods) => {
+        for (const method of methods)
+          Storage.prototype[method] = () => {
+            throw new DOMException('Refused', 'SecurityError');
+          };
+      }, names);
+      await visitor.page.goto('/');
+      await language(visitor).toEqual(['fr', 'ltr', 'fr']);
+      await select(visitor, 'de');
+      await language(visitor).toEqual(['de', 'ltr', 'de']);
+    },
+  );
 });

@@ -1,130 +1,76 @@
-import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { SECONDS } from '../../origin/recipes.ts';
-import { itInChromium as it } from '../../support/chromium.ts';
 import { runProgram } from '../../support/media-tools.ts';
-import { downloadFrom, eventually, menuOf, selectFormat, useBrowser } from '../fixtures/browser.ts';
-import { useFaultProxy } from '../fixtures/fault-proxy.ts';
-import { useService } from '../fixtures/service.ts';
+import { eventually, it, usePage, type Visitor } from '../fixtures/page.ts';
 
-const service = useService();
-const proxy = useFaultProxy(() => service.baseUrl);
-const { open } = useBrowser();
+const { open, see, link, service } = usePage();
 
-/** Opens a link, selects a rendition by its label and plays it. */
-async function play(path: string, version?: RegExp, baseUrl = service.baseUrl) {
-  const visitor = await open(baseUrl + service.pageFor(path));
-  const { page } = visitor;
-  await page.getByRole('article').waitFor();
-  if (version) await selectFormat(page, version);
-  await page.getByRole('button', { name: 'Play', exact: true }).click();
-  await playsOnFrom(page, 0);
+/** Opens a link and plays a format of it. */
+async function play(path: string, format?: RegExp) {
+  const visitor = await see(path);
+  await visitor.play(format);
   return visitor;
 }
 
-const element = (page: Page) => page.locator('video, audio');
-const clock = (page: Page) => element(page).evaluate((media) => (media as HTMLMediaElement).currentTime);
-const playsOnFrom = (page: Page, seconds: number) => eventually(() => clock(page)).toBeGreaterThan(seconds);
-
-/** Seeks to a second. @returns the resulting position */
-const seek = (page: Page, seconds: number) =>
-  element(page).evaluate(
-    (media, place) =>
-      new Promise<number>((resolve) => {
-        const player = media as HTMLMediaElement;
-        player.addEventListener('seeked', () => resolve(player.currentTime), { once: true });
-        player.currentTime = place;
-      }),
-    seconds,
-  );
-
-const traits = (page: Page) =>
-  element(page).evaluate((media) => {
-    const { duration, videoHeight, error, paused } = media as HTMLVideoElement;
-    return { duration, videoHeight, error, paused };
-  });
-
-/** First byte positions of the 206 responses, in order. The browser may report a response after the media has used it. */
-async function partsOf(page: Page, act: () => Promise<unknown>): Promise<number[]> {
-  const parts: number[] = [];
-  page.on('response', (response) => {
-    const [, first] = /^bytes (\d+)-/.exec(response.headers()['content-range'] ?? '') ?? [];
-    if (response.status() === 206 && first) parts.push(Number(first));
-  });
-  await act();
-  return parts;
+async function seeksTo(visitor: Visitor, seconds: number) {
+  expect(await visitor.seek(seconds)).toBeCloseTo(seconds, 0);
+  await visitor.playsFrom(seconds);
 }
 
 describe('player', () => {
-  it('goes back in a live stream to the oldest segment that is available', async () => {
-    const { page } = await play('/live/index.m3u8');
-    await page.getByRole('button', { name: 'Go back' }).click();
-    await eventually(() => element(page).evaluate((media) => (media as HTMLMediaElement).seekable.length)).toBe(1);
-    const held = await element(page).evaluate((media) => {
-      const { seekable } = media as HTMLMediaElement;
-      return { start: seekable.start(0), end: seekable.end(0) };
+  it.each([
+    ['a file', '/files/long.mp4', /./, 'VIDEO', SECONDS.long, 0],
+    ['an MP3 conversion', '/files/long.mp4', /^192 kbps.*MP3/, 'AUDIO', SECONDS.long, 1],
+    ['a list of segments', '/hls/fmp4/index.m3u8', /./, 'VIDEO', SECONDS.clip, 1],
+    ['a pair', '/site/open/combined', /^720p/, 'VIDEO', SECONDS.ladder, 1],
+  ])('seeks in %s, and requests only the range it needs', async (_, path, format, tagName, seconds, heads) => {
+    const visitor = await see(path);
+    const answered: string[] = [];
+    visitor.page.on('requestfinished', (request) => answered.push(request.method()));
+    await visitor.selectFormat(format);
+    // A stream that is played before its size is known has no end.
+    await eventually(() => answered.filter((method) => method === 'HEAD').length).toBeGreaterThanOrEqual(heads);
+    await visitor.play();
+    expect(await visitor.of('tagName')).toBe(tagName);
+    expect(await visitor.of('duration')).toBeCloseTo(seconds, 0);
+    const parts: number[] = [];
+    // The browser may report a response after the media has used it.
+    visitor.page.on('response', (response) => {
+      const [, first] = /^bytes (\d+)-/.exec(response.headers()['content-range'] ?? '') ?? [];
+      if (response.status() === 206) parts.push(Number(first));
     });
-    expect(held.end - held.start).toBeGreaterThan(5);
-    const place = held.start + 2;
-    expect(await seek(page, place)).toBeCloseTo(place, 0);
-    await playsOnFrom(page, place);
-    expect(await element(page).evaluate((media) => (media as HTMLMediaElement).controls)).toBe(true);
-    await page.getByRole('button', { name: 'Back to live' }).click();
-    await eventually(() => element(page).getAttribute('src')).toMatch(/\/Stream\/Media\//);
-    await playsOnFrom(page, 0);
-  });
-
-  it('seeks a playing video and requests only the range it needs', async () => {
-    const { page } = await play('/files/long.mp4');
-    expect((await traits(page)).duration).toBeCloseTo(SECONDS.long, 0);
-    const parts = await partsOf(page, async () => {
-      expect(await seek(page, 240)).toBeCloseTo(240, 0);
-      await playsOnFrom(page, 240);
-    });
-    await eventually(() => Math.max(...parts)).toBeGreaterThan(100_000);
+    await seeksTo(visitor, Math.floor(seconds * 0.75));
+    if (seconds > 60) await eventually(() => Math.max(...parts)).toBeGreaterThan(100_000);
     // Seeking back keeps playing.
-    expect(await seek(page, 10)).toBeCloseTo(10, 0);
-    await playsOnFrom(page, 10);
-    expect(await traits(page)).toMatchObject({ paused: false, error: null });
+    await seeksTo(visitor, 1);
+    expect([await visitor.of('paused'), await visitor.of('error')]).toEqual([false, null]);
+    expect(visitor.asked(/\/api\/Stream\/Combined\//)).toBe(0);
   });
 
-  it('seeks in a list of segments', async () => {
-    const { page } = await play('/hls/fmp4/index.m3u8');
-    expect((await traits(page)).duration).toBeCloseTo(SECONDS.clip, 0);
-    expect(await seek(page, 4)).toBeCloseTo(4, 0);
-    await playsOnFrom(page, 4);
-    expect(await seek(page, 1)).toBeCloseTo(1, 0);
-    await playsOnFrom(page, 1);
-    expect(await element(page).evaluate((media) => (media as HTMLMediaElement).controls)).toBe(true);
-  });
-
-  it('seeks an MP3 conversion', async () => {
-    const { page } = await play('/files/long.mp4', /^192 kbps.*MP3/);
-    expect(await page.locator('audio').count()).toBe(1);
-    expect((await traits(page)).duration).toBeCloseTo(SECONDS.long, 0);
-    const parts = await partsOf(page, async () => {
-      expect(await seek(page, 250)).toBeCloseTo(250, 0);
-      await playsOnFrom(page, 250);
-    });
-    await eventually(() => Math.max(...parts)).toBeGreaterThan(100_000);
-  });
-
-  it('plays and seeks a pair with its full duration', async () => {
-    const { page, requests } = await play('/site/open/combined', /^720p/);
-    const { duration, videoHeight, error } = await traits(page);
-    expect(duration).toBeCloseTo(SECONDS.ladder, 0);
-    expect([videoHeight, error]).toEqual([720, null]);
-    await playsOnFrom(page, 1);
-    expect(await seek(page, 6)).toBeCloseTo(6, 0);
-    await playsOnFrom(page, 6);
-    expect(requests.filter((request) => request.url().includes('/api/Stream/Combined/'))).toEqual([]);
+  it('goes back in a live stream to the oldest segment that is available', async () => {
+    const visitor = await play('/live/index.m3u8');
+    await visitor.press('Go back');
+    const held = () =>
+      visitor.media.evaluate((media) => {
+        const { seekable } = media as HTMLMediaElement;
+        return seekable.length > 0 ? [seekable.start(0), seekable.end(0)] : [];
+      });
+    await eventually(async () => (await held()).length).toBe(2);
+    const [start = 0, end = 0] = await held();
+    expect(end - start).toBeGreaterThan(5);
+    await seeksTo(visitor, start + 2);
+    expect(await visitor.of('controls')).toBe(true);
+    await visitor.press('Back to live');
+    await eventually(() => visitor.media.getAttribute('src')).toMatch(/\/Stream\/Media\//);
+    await visitor.playsFrom(0);
   });
 
   it.each([
     ['by the browser', true, /\/Stream\/Hls\/.*\/master\.m3u8$/],
     ['by a library', false, /^blob:/],
   ])('seeks in the playlists of what does not play as a file, %s', async (_, playsHls, source) => {
-    const { page, requests } = await open('about:blank');
+    const visitor = await open('about:blank');
+    const { page } = visitor;
     if (!playsHls)
       await page.addInitScript(() => {
         const { canPlayType } = HTMLMediaElement.prototype;
@@ -137,89 +83,70 @@ describe('player', () => {
         ? route.fulfill({ body: 'No media', contentType: 'video/mp4' })
         : route.continue(),
     );
-    await page.goto(service.baseUrl + service.pageFor('/site/open/playlists'));
-    await selectFormat(page, /^720p/);
-    await page.getByRole('button', { name: 'Play', exact: true }).click();
-    await playsOnFrom(page, 0);
-    expect(await element(page).evaluate((media) => (media as HTMLMediaElement).currentSrc)).toMatch(source);
-    expect((await traits(page)).duration).toBeCloseTo(SECONDS.ladder, 0);
-    expect(await seek(page, 6)).toBeCloseTo(6, 0);
-    await playsOnFrom(page, 6);
-    expect(requests.some((request) => /\/assets\/hls/.test(request.url()))).toBe(!playsHls);
+    await page.goto(service.pageFor('/site/open/playlists'));
+    await visitor.play(/^720p/);
+    expect(await visitor.of('currentSrc')).toMatch(source);
+    expect(await visitor.of('duration')).toBeCloseTo(SECONDS.ladder, 0);
+    await seeksTo(visitor, 6);
+    expect(visitor.asked(/\/assets\/hls/) > 0).toBe(!playsHls);
   });
 
   it('takes the height of an upright video, up to most of the window', async () => {
-    const { page } = await open('about:blank', { viewport: { width: 1280, height: 1000 } });
-    await page.addInitScript(() => {
-      Object.defineProperty(HTMLVideoElement.prototype, 'videoWidth', { get: () => 90 });
-      Object.defineProperty(HTMLVideoElement.prototype, 'videoHeight', { get: () => 160 });
+    const visitor = await open('about:blank', { viewport: { width: 1280, height: 1000 } });
+    await visitor.page.addInitScript(() => {
+      for (const [name, pixels] of Object.entries({ videoWidth: 90, videoHeight: 160 }))
+        Object.defineProperty(HTMLVideoElement.prototype, name, { get: () => pixels });
     });
-    await page.goto(service.baseUrl + service.pageFor('/site/combined/upright'));
-    await page.getByRole('button', { name: 'Play', exact: true }).click();
-    await eventually(async () => (await page.locator('.media-stage.playing').boundingBox())?.height).toBeCloseTo(
-      800,
-      0,
-    );
-  });
-
-  it('plays audio next to its cover, with media controls of the system', async () => {
-    const { page } = await play('/site/music/song');
-    const playing = () => page.evaluate(() => navigator.mediaSession.metadata?.artist);
-    await eventually(playing).toBe('Ada Example');
-    expect(await page.locator('audio').count()).toBe(1);
-    await eventually(() =>
-      page.$eval('.player-audio img', (cover) => (cover as HTMLImageElement).naturalWidth),
-    ).toBeGreaterThan(100);
+    await visitor.page.goto(service.pageFor('/site/combined/upright'));
+    await visitor.press('Play');
+    await eventually(async () => (await visitor.media.boundingBox())?.height).toBeCloseTo(800, 0);
   });
 
   it('switches renditions and removes the element when closed', async () => {
-    const { page } = await play('/site/combined/closed', /^720p/);
-    await selectFormat(page, /^360p/);
-    await page.getByRole('button', { name: 'Play', exact: true }).click();
-    await eventually(async () => (await traits(page)).videoHeight).toBe(360);
-    await page.getByRole('button', { name: 'Close the player' }).click();
-    await page.getByRole('button', { name: /^Play Größe/ }).waitFor();
-    await element(page).waitFor({ state: 'detached' });
+    const visitor = await play('/site/combined/closed', /^720p/);
+    await visitor.play(/^360p/);
+    await eventually(() => visitor.of('videoHeight')).toBe(360);
+    await visitor.press('Close the player');
+    await visitor.button(/^Play Größe/).waitFor();
+    await visitor.media.waitFor({ state: 'detached' });
   });
 
   it('continues in a corner while another link is opened, and returns to its page', async () => {
-    const { page } = await play('/files/long.mp4');
-    const first = await element(page).elementHandle();
-    const before = await clock(page);
-    await page.getByRole('textbox').first().fill(service.origin.url('/site/combined/meanwhile'));
-    await page.keyboard.press('Enter');
-    await page.getByRole('article', { name: /meanwhile/ }).waitFor();
+    const visitor = await play('/site/music/song');
+    const { page } = visitor;
+    // The media controls of the system.
+    await eventually(() => page.evaluate(() => navigator.mediaSession.metadata?.artist)).toBe('Ada Example');
+    const first = await visitor.media.elementHandle();
+    await visitor.enter(link('/site/combined/meanwhile'));
+    await visitor.item('meanwhile');
     const mini = page.getByRole('complementary', { name: /^Player: / });
-    await mini.getByRole('button', { name: 'Pause', exact: true }).waitFor();
-    await playsOnFrom(page, before);
-    await eventually(() => first?.evaluate((media) => media.isConnected && !(media as HTMLMediaElement).paused)).toBe(
-      true,
-    );
-    await mini.getByRole('button', { name: 'Pause', exact: true }).click();
-    expect(await traits(page)).toMatchObject({ paused: true });
-    await mini.getByRole('button', { name: 'Play', exact: true }).click();
+    const press = (name: string) => mini.getByRole('button', { name, exact: true }).click();
+    const isPaused = () => first?.evaluate((media) => media.isConnected && (media as HTMLMediaElement).paused);
+    await press('Pause');
+    await eventually(isPaused).toBe(true);
+    await press('Play');
+    await eventually(isPaused).toBe(false);
     await mini.getByRole('link').click();
-    await page.locator('article video').waitFor();
-    expect(await first?.evaluate((media) => media.closest('article') !== null)).toBe(true);
+    await eventually(() => first?.evaluate((media) => media.closest('article') !== null)).toBe(true);
     // An element that moves pauses, until the page lets it continue.
-    await eventually(() => traits(page)).toMatchObject({ paused: false, error: null });
-    await playsOnFrom(page, await clock(page));
-    await page.getByRole('button', { name: 'Close the player' }).click();
-    await eventually(() => element(page).count()).toBe(0);
+    await eventually(isPaused).toBe(false);
+    await visitor.playsFrom(Number(await visitor.of('currentTime')));
+    await visitor.press('Close the player');
+    await eventually(() => visitor.media.count()).toBe(0);
   });
 
-  it('shows that a stream cannot be sought before the user tries', async () => {
-    const { page } = await open(service.baseUrl + service.pageFor('/hls/fields/index.m3u8'));
-    await page.getByText(/No seeking/).waitFor();
-    await page.getByRole('button', { name: 'Play', exact: true }).click();
-    await page.getByText('You can’t skip in this format.').waitFor();
-    expect(await element(page).evaluate((media) => (media as HTMLMediaElement).controls)).toBe(true);
-    expect(await page.locator('.player.unseekable').count()).toBe(1);
-    expect(await page.getByRole('combobox', { name: 'Chapter' }).count()).toBe(0);
+  it('shows that a stream cannot be sought before the user tries, and offers no part of it', async () => {
+    const visitor = await see('/hls/fields/index.m3u8');
+    await visitor.says(/No seeking/);
+    await visitor.press('Play');
+    await visitor.says('You can’t skip in this format.');
+    expect(await visitor.of('controls')).toBe(true);
+    for (const control of [visitor.menu('Chapter'), visitor.button('Clip')]) expect(await control.count()).toBe(0);
   });
 
   it('offers subtitles, and shows details with chapters that it seeks to', async () => {
-    const { page } = await play('/site/detailed/one', /^360p/);
+    const visitor = await play('/site/detailed/one', /^360p/);
+    const { page } = visitor;
     const tracks = page.locator('video track');
     await eventually(() => tracks.count()).toBeGreaterThan(0);
     const cues = await tracks.first().evaluate(async (element) => {
@@ -231,87 +158,73 @@ describe('player', () => {
     });
     expect(cues).toBeGreaterThan(0);
     await page.getByText('Details', { exact: true }).click();
-    await page.getByRole('heading', { name: 'Chapters' }).waitFor();
-    await page.locator('.chapters button').last().click();
-    await eventually(() => clock(page)).toBeGreaterThan(1);
-    const menu = page.getByRole('combobox', { name: 'Chapter' });
-    const names = await menu.getByRole('option').allTextContents();
-    expect(names.length).toBeGreaterThan(1);
+    await visitor.heading('Chapters');
     // The first chapter has two seconds: it must not end while it is looked at.
-    await element(page).evaluate((media) => (media as HTMLMediaElement).pause());
-    await menu.selectOption(names[0] ?? '');
-    await eventually(() => clock(page)).toBeLessThan(1);
-    await eventually(() => menu.evaluate((select) => (select as HTMLSelectElement).value)).toBe('0');
-    const file = await downloadFrom(page.locator('.subtitles a').filter({ hasText: '.srt' }).first());
-    expect(file.suggestedFilename()).toMatch(/\.srt$/);
-    await page.getByRole('button', { name: 'Close the player' }).click();
-    await page
-      .getByText(/^Length: 0:0\d$/)
-      .first()
-      .waitFor({ state: 'attached' });
-    const cover = await downloadFrom(page.getByRole('link', { name: 'Download cover' }));
-    expect(cover.suggestedFilename()).toMatch(/\.jpg$/);
+    await visitor.pause();
+    await page.locator('.chapters li').last().getByRole('button').first().click();
+    await visitor.playsFrom(1);
+    const menu = visitor.menu('Chapter');
+    const [first = '', second] = await menu.getByRole('option').allTextContents();
+    expect(second).toBeDefined();
+    await menu.selectOption(first);
+    await eventually(() => visitor.of('currentTime')).toBeLessThan(1);
+    await eventually(() => menu.inputValue()).toBe('0');
+    const names = [page.getByRole('link', { name: 'srt' }).first(), page.getByRole('link', { name: 'Download cover' })];
+    for (const [index, extension] of ['.srt', '.jpg'].entries())
+      expect((await visitor.download(names[index])).suggestedFilename()).toContain(extension);
   });
 
   it('continues in another language at the position that is played', async () => {
-    const { page } = await play('/site/dubbed/languages');
-    await element(page).evaluate((media) => (media as HTMLMediaElement).pause());
-    await seek(page, 2);
-    const original = await element(page).getAttribute('src');
-    await menuOf(page, 'Sound language').selectOption('German (dubbed)');
-    await page.getByRole('button', { name: 'Play', exact: true }).click();
-    await eventually(() => element(page).getAttribute('src')).toBe(`${original}?audio=de`);
-    await playsOnFrom(page, 2);
-    expect(await traits(page)).toMatchObject({ error: null });
-  });
-
-  it('downloads one chapter, or each as a file in a ZIP', async () => {
-    const { page } = await open(service.baseUrl + service.pageFor('/site/detailed/chapters'));
-    await selectFormat(page, /^360p/);
-    await page.getByText('Details', { exact: true }).click();
-    const download = async (name: string) => {
-      const file = await downloadFrom(page.getByRole('button', { name }));
-      return file;
-    };
-    const chapter = await download('Download End');
-    expect(chapter.suggestedFilename()).toMatch(/End.*\.mp4$/);
-    expect(new URL(chapter.url()).searchParams.get('chapter')).toBe('2');
-    await page.getByText('Download started. See your browser’s downloads.').waitFor();
-    const all = await download('Download each chapter (ZIP)');
-    expect(all.suggestedFilename()).toMatch(/\.zip$/);
-    const { output } = await runProgram('unzip', ['-l', await all.path()]);
-    expect(output.match(/\.mp4$/gm)).toHaveLength(2);
-    await menuOf(page, 'Video or sound').selectOption('Sound');
-    await selectFormat(page, /^192 kbps/);
-    const sound = await download('Download each chapter (ZIP)');
-    expect(new URL(sound.url()).search).toBe('?quality=mp3&tags=true&format=zip');
-  });
-
-  it('waits for Retry-After with a countdown and resumes at the same position', async () => {
-    const { page } = await play('/files/long.mp4', undefined, proxy.baseUrl);
-    proxy.refuse('/api/Stream/', { status: 429, title: 'Too Many Requests', retryAfter: 3 });
-    await element(page).evaluate((media) => {
-      (media as HTMLMediaElement).currentTime = 240;
-    });
-    await page.getByRole('alert').getByText('Too many requests').waitFor();
-    await page.getByText(/^Retrying in \d s$/).waitFor();
-    proxy.refuse('/api/Stream/');
-    await eventually(() => page.getByRole('alert').getByText('Too many requests').count()).toBe(0);
-    await playsOnFrom(page, 240);
-    expect(await traits(page)).toMatchObject({ paused: false, error: null });
+    const visitor = await play('/site/dubbed/languages');
+    await visitor.pause();
+    await visitor.seek(2);
+    const original = await visitor.media.getAttribute('src');
+    await visitor.choose('Sound language', 'German (dubbed)');
+    await visitor.press('Play');
+    await eventually(() => visitor.media.getAttribute('src')).toBe(`${original}?audio=de`);
+    await visitor.playsFrom(2);
+    expect(await visitor.of('error')).toBe(null);
   });
 
   it('explains why playback failed and retries', async () => {
-    const { page } = await open(service.baseUrl + service.pageFor('/site/combined/gone'));
-    await page.getByRole('article').waitFor();
-    await page.route('**/api/Stream/**', (route) =>
+    const visitor = await see('/site/combined/gone');
+    await visitor.item();
+    await visitor.page.route('**/api/Stream/**', (route) =>
       route.continue({ url: `${service.baseUrl}/api/Stream/Media/gone` }),
     );
-    await page.getByRole('button', { name: 'Play', exact: true }).click();
-    await page.getByRole('alert').getByText('Link expired').waitFor();
-    await page.unroute('**/api/Stream/**');
-    await page.getByRole('button', { name: 'Try again' }).click();
-    await playsOnFrom(page, 0);
-    expect(await page.getByRole('alert').getByText('Link expired').count()).toBe(0);
+    await visitor.press('Play');
+    await visitor.alerts('Link expired');
+    await visitor.admit();
+    await visitor.press('Try again');
+    await visitor.playsFrom(0);
+    expect(await visitor.page.getByText('Link expired').count()).toBe(0);
+  });
+});
+
+describe('downloads beside the player', () => {
+  it('are of one chapter, or of each as a file in a ZIP', async () => {
+    const visitor = await see('/site/detailed/chapters');
+    await visitor.selectFormat(/^360p/);
+    await visitor.page.getByText('Details', { exact: true }).click();
+    const chapter = await visitor.download(/^Download End/);
+    expect(chapter.suggestedFilename()).toMatch(/End.*\.mp4$/);
+    expect(new URL(chapter.url()).searchParams.get('chapter')).toBe('2');
+    await visitor.says('Download started. See your browser’s downloads.');
+    const each = 'Download each chapter (ZIP)';
+    const all = await visitor.download(each);
+    const { output } = await runProgram('unzip', ['-l', await all.path()]);
+    expect(output.match(/\.mp4$/gm)).toHaveLength(2);
+    await visitor.choose('Video or sound', 'Sound');
+    await visitor.choose('Format', 'MP3 192');
+    expect(new URL((await visitor.download(each)).url()).search).toBe('?quality=mp3&tags=true&format=zip');
+  });
+
+  it('are of a live stream from now on, or of its last minutes', async () => {
+    const visitor = await see('/live/index.m3u8');
+    await visitor.says('Records from now until you cancel it.');
+    expect(await visitor.page.getByText(/No seeking/).count()).toBe(0);
+    const download = await visitor.download('Download the last 5 min');
+    expect(new URL(download.url()).search).toMatch(/[?&]segments=\d+-\d+/);
+    await visitor.says('Download started. See your browser’s downloads.');
   });
 });

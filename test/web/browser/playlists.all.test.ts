@@ -1,28 +1,20 @@
 import { readFile } from 'node:fs/promises';
-import type { Page, Route } from 'playwright-core';
+import type { Route } from 'playwright-core';
 import { describe, expect } from 'vitest';
-import { itInChromium as it } from '../../support/chromium.ts';
-import { downloadFrom, eventually, menuOf, type OpenedPage, useBrowser } from '../fixtures/browser.ts';
-import { useService } from '../fixtures/service.ts';
+import { LOCALES } from '../../../web/src/texts.ts';
+import { useFakeInstance } from '../fakes/instance.ts';
+import { eventually, it, type OpenOptions, titleOf, usePage, type Visitor } from '../fixtures/page.ts';
+import { measureShift, shiftOf } from './layout-problems.ts';
 
-const service = useService();
-const { open } = useBrowser();
+const { open, see, link } = usePage();
+const instance = useFakeInstance();
 
-const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
-const titleOf = (id: string) => `Größe “${id}”: eins/zwei`;
+const select = (visitor: Visitor, title: string) => visitor.byRole('checkbox', `Select ${title}`);
+const rows = ({ page }: Visitor) => page.locator('ol > li').filter({ visible: true });
 
-interface SeeOptions {
-  /** How often only the first two entries were resolved in time. @default always */
-  readonly times?: number;
-  /** @default a new one */
-  readonly visitor?: OpenedPage;
-}
-
-/** A playlist of which only the first two entries were resolved in time. */
-async function seeList(name: string, count: number, options: SeeOptions = {}): Promise<OpenedPage> {
-  const { times, visitor = await open('about:blank') } = options;
-  const { page } = visitor;
-  await page.goto(`${service.baseUrl}/`);
+/** A playlist of which only the first two entries were resolved in time. @param times how often; always by default */
+async function seeList(name: string, count: number, times?: number, visitor?: Visitor) {
+  const opened = visitor ?? (await open());
   const cutShort = async (route: Route) => {
     const answer = await route.fetch();
     const list = await answer.json();
@@ -31,95 +23,68 @@ async function seeList(name: string, count: number, options: SeeOptions = {}): P
     );
     await route.fulfill({ response: answer, json: { ...list, mediaItems } });
   };
-  await page.route(new RegExp(`GetResource.*list%2F${name}`), cutShort, { times });
-  await page.getByRole('textbox').fill(service.origin.url(`/site/list/${name}?n=${count}`));
-  await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: `List ${name}` }).waitFor();
-  return visitor;
-}
-
-/** Responds to an entry with 429 and two minutes of Retry-After. @returns a function that stops it */
-async function refuse(page: Page, id: string) {
-  const entry = new RegExp(`GetResource.*${id}$`);
-  const answer = (route: Route) =>
-    route.fulfill({
-      status: 429,
-      headers: { 'retry-after': '120' },
-      json: { title: 'Too Many Requests', status: 429 },
-    });
-  await page.route(entry, answer);
-  return () => page.unroute(entry, answer);
+  await opened.page.route(new RegExp(`GetResource.*list%2F${name}`), cutShort, { times });
+  await opened.enter(link(`/site/list/${name}?n=${count}`));
+  await opened.heading(`List ${name}`);
+  return opened;
 }
 
 describe('entries that were not resolved in time', () => {
-  it('are resolved one by one while the list is shown', async () => {
-    const { page, requests } = await seeList('late', 4, { times: 1 });
-    await button(page, `Show formats ${titleOf('late-4')}`).waitFor();
-    expect(await page.getByText(/Not loaded yet/).count()).toBe(0);
-    // With the list, not by requests of their own.
-    expect(requests.filter((request) => /GetResource.*late-4$/.test(request.url()))).toEqual([]);
+  it('are resolved while the list is shown, with it', async () => {
+    const visitor = await seeList('late', 4, 1);
+    await visitor.button(`Show formats ${titleOf('late-4')}`).waitFor();
+    expect(await visitor.page.getByText(/Not loaded yet/).count()).toBe(0);
+    expect(visitor.asked(/GetResource.*late-4$/)).toBe(0);
   });
 
   it('are shown as unavailable with the reason when their own resolve fails', async () => {
-    const visitor = await open('about:blank');
+    const visitor = await open();
+    const json = { type: '/problems/gone', title: 'Resource Not Found', status: 404 };
+    await visitor.page.route(/GetResource.*lost-3$/, (route) => route.fulfill({ status: 404, json }));
+    await seeList('lost', 4, undefined, visitor);
+    await visitor.says('Not available: 1.');
+    await visitor.says(/^3 entries$/);
+    expect(await rows(visitor).nth(2).innerText()).toMatch(/^3\s+No longer available$/);
+    await visitor.button(/^Download 3/).waitFor();
+  });
+
+  it('do not delay a list', async () => {
+    const visitor = await see('/site/list/early?n=3&slow=2');
+    await visitor.button(`Show formats ${titleOf('early-2')}`).waitFor();
+    const asked = visitor.requests.filter((request) => request.url().includes('GetResource'));
+    expect(asked.slice(0, 2).map((one) => one.headers().prefer)).toEqual(['wait=0', 'wait=2']);
+  });
+
+  it('say why they must wait, can be stopped and retried, and keep the focus on their button', async () => {
+    const visitor = await open();
     const { page } = visitor;
-    await page.route(/GetResource.*lost-3$/, (route) =>
-      route.fulfill({ status: 404, json: { type: '/problems/gone', title: 'Resource Not Found', status: 404 } }),
+    const entry = /GetResource.*slow-3$/;
+    await page.route(entry, (route) =>
+      route.fulfill({ status: 429, headers: { 'retry-after': '120' }, json: { title: 'Busy', status: 429 } }),
     );
-    await seeList('lost', 4, { visitor });
-    await page.getByText('Not available: 1.').waitFor();
-    await page.getByText('3 entries', { exact: true }).waitFor();
-    expect(await page.locator('ol > li').nth(2).innerText()).toMatch(/^3\s+No longer available$/);
-    await button(page, `Show formats ${titleOf('lost-4')}`).waitFor();
-    await button(page, 'Download 3').waitFor();
-  });
-});
-
-describe('a list with slow entries', () => {
-  it('is shown before they are resolved', async () => {
-    const { page, requests } = await open(`${service.baseUrl}/`);
-    await page.getByRole('textbox').fill(service.origin.url('/site/list/early?n=3&slow=2'));
+    await seeList('slow', 3, undefined, visitor);
+    const row = rows(visitor).nth(2);
+    await row.getByText('Too many requests').waitFor();
+    await row.getByText(/^Retrying in ./).waitFor();
+    await row.getByRole('button', { name: /^Cancel/ }).focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'List early' }).waitFor();
-    await button(page, `Show formats ${titleOf('early-2')}`).waitFor();
-    // The list has no cover of its own.
-    await page.locator('.playlist-head img').waitFor();
-    const waits = requests
-      .filter((request) => request.url().includes('GetResource'))
-      .map((one) => one.headers().prefer);
-    expect(waits.slice(0, 2)).toEqual(['wait=0', 'wait=2']);
-  });
-});
-
-describe('an entry that must wait', () => {
-  it('says why, can be stopped and retried, and keeps the focus on its button', async () => {
-    const visitor = await open('about:blank');
-    const { page } = visitor;
-    const letIn = await refuse(page, 'slow-3');
-    await seeList('slow', 3, { visitor });
-    const act = button(page, /^(Load|Cancel) Entry 3$/);
-    const entry = page.getByRole('listitem').filter({ has: act });
-    await entry.getByText('Too many requests').waitFor();
-    await entry.getByText(/^Retrying in ./).waitFor();
-    await button(page, 'Cancel Entry 3').focus();
+    await row.getByRole('button', { name: /^Load Entry/ }).waitFor();
+    expect(await row.getByText(/^Retrying/).count()).toBe(0);
+    await page.unroute(entry);
     await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Load Entry 3', exact: true }).waitFor();
-    expect(await entry.getByText(/^Retrying/).count()).toBe(0);
-    await letIn();
-    await page.keyboard.press('Enter');
-    await menuOf(page, 'Quality').waitFor();
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(`Hide formats${titleOf('slow-3')}`);
+    await visitor.menu('Quality').waitFor();
+    await visitor.focused().toBe(`Hide formats${titleOf('slow-3')}`);
   });
 });
 
 describe('downloads of a playlist', () => {
   it('are a ZIP of all entries when all are selected, with the tags that were selected last', async () => {
-    const visitor = await open('about:blank');
-    const { page } = visitor;
-    await page.addInitScript(() => localStorage.setItem('reelay.format', '{"group":"audio","container":"MP3"}'));
-    await seeList('whole', 2, { visitor });
-    await page.getByRole('combobox', { name: 'Format' }).selectOption('mp3');
-    const download = await downloadFrom(button(page, /^Download 2/));
+    const visitor = await open();
+    await visitor.page.evaluate(() => localStorage.setItem('reelay.format', '{"group":"audio","container":"MP3"}'));
+    await visitor.page.reload();
+    await seeList('whole', 2, undefined, visitor);
+    await visitor.choose('Format', 'mp3');
+    const download = await visitor.download(/^Download 2/);
     expect(download.suggestedFilename()).toBe('List Example - List whole.zip');
     const { searchParams } = new URL(download.url());
     expect(searchParams.get('jobId')).toMatch(/^[\d-]+$/);
@@ -130,79 +95,203 @@ describe('downloads of a playlist', () => {
   });
 
   it('list the entries that the ZIP lacks', async () => {
-    const { page } = await open('about:blank');
-    await page.goto(
-      `${service.baseUrl}/?url=${encodeURIComponent(service.origin.url('/site/list/dead?n=3&broken=2'))}`,
-    );
-    const download = await downloadFrom(button(page, /^Download (?:3|up to)/));
+    const visitor = await see('/site/list/dead?n=3&broken=2');
+    const download = await visitor.download(/^Download (?:3|up to)/);
     expect((await readFile(await download.path())).includes('/02 - ')).toBe(false);
-    await page.getByText('Not in the ZIP: 1. Its index.txt says why.').waitFor();
-    await page.locator('.download-note').getByRole('listitem').getByText('Entry 2').waitFor();
+    await visitor.says('Not in the ZIP: 1. Its index.txt says why.');
+    await visitor.page.locator('.download-note').getByRole('listitem').getByText('Entry 2').waitFor();
   });
 
-  it('are a ZIP of a selection, whose entries keep their numbers', async () => {
-    const { page } = await seeList('some', 4);
-    await page.getByRole('checkbox', { name: `Select ${titleOf('some-2')}` }).uncheck();
-    const content = await readFile(await (await downloadFrom(button(page, /^Download 3/))).path());
-    expect(['/01 - ', '/02 - ', '/03 - ', '/04 - '].map((name) => content.includes(name))).toEqual([
-      ...[true, false, true, true],
-    ]);
+  it('are of a selection, whose entries keep their numbers: a ZIP, or files for download managers', async () => {
+    const visitor = await seeList('some', 4);
+    await select(visitor, titleOf('some-2')).uncheck();
+    const content = await readFile(await (await visitor.download(/^Download 3/)).path());
+    const numbers = ['01', '02', '03', '04'].filter((number) => content.includes(`/${number} - `));
+    expect(numbers).toEqual(['01', '03', '04']);
+    await visitor.press('More');
+    const file = await visitor.download(visitor.byRole('link', 'Separate files'));
+    expect(file.suggestedFilename()).toBe('List some.meta4');
+    const named = (await readFile(await file.path(), 'utf8')).matchAll(/ name="[^"]*\/(\d+) - /g);
+    expect([...named].map(([, number]) => number)).toEqual(numbers);
+  });
+
+  it('are the file of a single entry, in the selected format, and need a selection', async () => {
+    const visitor = await see('/site/list/single?n=3');
+    await visitor.button(/^Download 3/).waitFor();
+    expect((await visitor.download(`Download ${titleOf('single-2')}`)).suggestedFilename()).toMatch(/^2 - .*single-2/);
+    const all = visitor.byRole('checkbox', 'Select all');
+    await all.uncheck();
+    expect(await visitor.page.locator('.primary').last().isDisabled()).toBe(true);
+    await select(visitor, titleOf('single-1')).check();
+    await visitor.choose('Format', 'mp3');
+    expect((await visitor.download(/^Download 1/)).suggestedFilename()).toMatch(/single-1.*\.mp3$/);
+    await visitor.press(`Play ${titleOf('single-1')}`);
+    await visitor.playsFrom(0);
+    await visitor.press(`Hide formats ${titleOf('single-1')}`);
+    await eventually(() => visitor.menu('Quality').count()).toBe(0);
+  });
+
+  it('have addresses for podcast clients and players', async () => {
+    const visitor = await seeList('feed', 2);
+    await visitor.press('More');
+    const file = visitor.byRole('link', 'Playlist file (M3U8)');
+    expect(await file.getAttribute('download')).toBe('List feed.m3u8');
+    const playlist = await visitor.page.request.get((await file.getAttribute('href')) ?? '');
+    expect(await playlist.text()).toMatch(/^#EXTM3U\n/);
+    await visitor.button('Copy podcast feed').waitFor();
   });
 });
 
 describe('returning to a playlist', () => {
   it('restores selection, format and resolved entries without requests', async () => {
-    const { page, resolves } = await seeList('back', 3);
-    await page.getByRole('checkbox', { name: `Select ${titleOf('back-2')}` }).uncheck();
-    await page.getByRole('combobox', { name: 'Format' }).selectOption('mp3');
-    await button(page, `Show formats ${titleOf('back-3')}`).waitFor();
-    await page.getByRole('textbox').fill(service.origin.url('/site/combined/aside'));
-    await page.keyboard.press('Enter');
-    await page.getByRole('article', { name: titleOf('aside') }).waitFor();
-    const before = resolves();
-    await page.goBack();
-    await page.getByRole('heading', { name: 'List back' }).waitFor();
-    expect(await page.getByRole('checkbox', { name: `Select ${titleOf('back-2')}` }).isChecked()).toBe(false);
-    expect(await page.getByRole('combobox', { name: 'Format' }).inputValue()).toBe('mp3');
-    await button(page, `Show formats ${titleOf('back-3')}`).waitFor();
-    expect(resolves()).toBe(before);
+    const visitor = await seeList('back', 3);
+    await select(visitor, titleOf('back-2')).uncheck();
+    await visitor.choose('Format', 'mp3');
+    await visitor.button(`Show formats ${titleOf('back-3')}`).waitFor();
+    await visitor.enter(link('/site/combined/aside'));
+    await visitor.item('aside');
+    const before = visitor.resolves();
+    await visitor.page.goBack();
+    await visitor.heading('List back');
+    expect(await select(visitor, titleOf('back-2')).isChecked()).toBe(false);
+    expect(await visitor.menu('Format').inputValue()).toBe('mp3');
+    await visitor.button(`Show formats ${titleOf('back-3')}`).waitFor();
+    expect(visitor.resolves()).toBe(before);
   });
 
   it('restores the scroll position', async () => {
-    const { page } = await seeList('scrolled', 40);
-    const last = page.getByRole('checkbox', { name: `Select ${titleOf('scrolled-40')}`, exact: true });
+    const visitor = await seeList('scrolled', 40);
+    const scrolled = () => visitor.page.evaluate(() => scrollY);
+    const last = select(visitor, titleOf('scrolled-40'));
     await last.scrollIntoViewIfNeeded();
-    expect(await page.evaluate(() => scrollY)).toBeGreaterThan(1000);
-    await page.evaluate(
-      (link) => location.assign(`/?url=${encodeURIComponent(link)}`),
-      service.origin.url('/site/combined/far'),
+    expect(await scrolled()).toBeGreaterThan(1000);
+    await visitor.page.evaluate(
+      (address) => location.assign(`/?url=${encodeURIComponent(address)}`),
+      link('/site/combined/far'),
     );
-    await page.getByRole('article', { name: titleOf('far') }).waitFor();
-    await eventually(() => page.evaluate(() => scrollY)).toBe(0);
-    await page.goBack();
+    await visitor.item('far');
+    await eventually(scrolled).toBe(0);
+    await visitor.page.goBack();
     await last.waitFor();
-    await eventually(() => page.evaluate(() => scrollY)).toBeGreaterThan(1000);
+    await eventually(scrolled).toBeGreaterThan(1000);
   });
 });
 
-describe('a whole playlist', () => {
-  it('has addresses for podcast clients and players', async () => {
-    const { page } = await seeList('feed', 2);
-    await button(page, 'More').click();
-    const link = page.getByRole('link', { name: 'Playlist file (M3U8)' });
-    expect(await link.getAttribute('download')).toBe('List feed.m3u8');
-    const playlist = await page.request.get((await link.getAttribute('href')) ?? '');
-    expect(await playlist.text()).toMatch(/^#EXTM3U\n/);
-    await button(page, 'Copy podcast feed').waitFor();
+/** A list of the fake instance. */
+async function seeFake(name: string, width = 1280, options: OpenOptions = {}) {
+  const viewport = { width, height: 700 };
+  const address = `${instance.baseUrl}/?url=https://video.example/watch/${name}`;
+  const visitor = await open(address, { viewport, reducedMotion: 'reduce', reusePage: true, ...options });
+  await visitor.page.locator('ol > li').first().waitFor();
+  return visitor;
+}
+
+describe('a long playlist', () => {
+  it('shows counts of unlisted entries, and the positions of unavailable ones', async () => {
+    const visitor = await seeFake('feed');
+    await visitor.says(/197 of 500 entries/);
+    await visitor.says(/Not available: 3\..*lists up to 200 entries/);
+    await eventually(() => rows(visitor).count()).toBe(200);
+    expect(await rows(visitor).nth(1).innerText()).toMatch(/2\s+Removed or private/);
+    // The place at the source, in the file name too.
+    expect(await rows(visitor).nth(2).innerText()).toMatch(/^3\s+Episode 2\b/);
+    const { searchParams } = new URL((await visitor.download('Download Episode 2')).url());
+    expect(searchParams.get('name')).toMatch(/^003 - Quiet Journeys - Episode 2 /);
   });
 
-  it('has its selected files for download managers', async () => {
-    const { page } = await seeList('separate', 3);
-    await page.getByRole('checkbox', { name: `Select ${titleOf('separate-1')}` }).uncheck();
-    await button(page, 'More').click();
-    const file = await downloadFrom(page.getByRole('link', { name: 'Separate files' }));
-    expect(file.suggestedFilename()).toBe('List separate.meta4');
-    const names = (await readFile(await file.path(), 'utf8')).match(/ name="[^"]*"/g);
-    expect(names).toEqual([expect.stringContaining('/02 - '), expect.stringContaining('/03 - ')]);
+  it('is filtered without being made again; selecting all affects what is shown', async () => {
+    const visitor = await seeFake('feed');
+    const filter = visitor.byRole('searchbox', 'Filter');
+    const all = visitor.byRole('checkbox', 'Select all');
+    await all.uncheck();
+    await filter.fill('ada 19');
+    await eventually(() => rows(visitor).count()).toBe(6);
+    await all.check();
+    await filter.fill('no such episode');
+    await visitor.says('No entries match.');
+    const last = await visitor.page.locator('ol > li').last().elementHandle();
+    await filter.fill('');
+    await eventually(() => rows(visitor).count()).toBe(200);
+    expect(await last?.evaluate((row) => row.isConnected)).toBe(true);
+    await visitor.button(/^Download up to 6 ·/).waitFor();
+  });
+});
+
+describe('the tools of a playlist', () => {
+  const bottomOf = ({ page }: Visitor) =>
+    page.locator('.toolbar').evaluate((bar) => bar.getBoundingClientRect().bottom);
+
+  it.each(LOCALES)('do not cover the player in %s', async (locale) => {
+    const visitor = await seeFake('list', 920, { locale });
+    const entry = rows(visitor).first();
+    await entry.getByRole('button').last().click();
+    // Higher than the player, which could not stay in view otherwise.
+    await entry.locator('.download-panel summary').click();
+    const panel = entry.locator('.download-panel');
+    // Scrolls until both are sticky.
+    await panel.evaluate((element) => scrollBy(0, element.getBoundingClientRect().top + 60));
+    const top = await entry.locator('.media-stage').evaluate((stage) => stage.getBoundingClientRect().top);
+    expect(top).toBeGreaterThanOrEqual(await bottomOf(visitor));
+  });
+
+  it('do not cover the focused element', async () => {
+    const visitor = await seeFake('list');
+    await visitor.press(/^Show formats ?Part One/);
+    await visitor.page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+    await visitor.button(/^Try again ?Part five/).focus();
+    const bottom = await bottomOf(visitor);
+    for (let step = 0; step < 12; step++) {
+      await visitor.page.keyboard.press('Shift+Tab');
+      const [isTool, top] = await visitor.page
+        .locator(':focus')
+        .evaluate((focused) => [focused.closest('.toolbar') !== null, focused.getBoundingClientRect().top]);
+      if (isTool) break;
+      expect(top, `step ${step}`).toBeGreaterThanOrEqual(bottom);
+    }
+  });
+
+  it.each([320, 390])('are one row, above rows of at most 88 px, with targets of 44 px, at %i px', async (width) => {
+    const visitor = await seeFake('list', width);
+    for (const text of ['10:08', '≈ 301 MB', 'Nothing found']) await visitor.says(text);
+    const boxes = (selector: string) =>
+      visitor.page.locator(selector).evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON()));
+    const tools = await boxes('.toolbar > :not(.toolbar-end):visible, .toolbar-end > *');
+    expect(tools).toHaveLength(3);
+    expect(new Set(tools.map(({ y, height }) => Math.round(y + height / 2))).size).toBe(1);
+    await visitor.press('More');
+    const heights = (await boxes('ol > li')).map(({ height }) => height);
+    expect(heights).toHaveLength(5);
+    expect(Math.max(...heights)).toBeLessThanOrEqual(88);
+    const controls = '.toolbar > label, .toolbar button, .toolbar-more :is(select, .button), ol label, ol button';
+    const targets = (await boxes(controls)).filter((box) => box.width > 0);
+    expect(targets.length).toBeGreaterThan(12);
+    for (const target of targets) expect(Math.min(target.width, target.height)).toBeGreaterThanOrEqual(44);
+  });
+});
+
+describe('a short playlist', () => {
+  it.each([390, 1280])('appears and fills without a layout shift at %i px', async (width) => {
+    const { page } = await open('about:blank', { viewport: { width, height: 800 } });
+    await measureShift(page);
+    await page.goto(`${instance.baseUrl}/?url=https://video.example/watch/list`);
+    await page.getByText('Nothing found').waitFor();
+    expect(await shiftOf(page)).toBeLessThan(0.01);
+  });
+
+  it.each(['the keyboard', 'the pointer'])('is selected by %s, and with Shift up to the entry before', async (by) => {
+    const visitor = await seeFake('list');
+    const states = () =>
+      visitor.page.locator('ol input').evaluateAll((all) => all.map((one) => (one as HTMLInputElement).checked));
+    await visitor.byRole('checkbox', 'Select all').uncheck();
+    const [two, four] = [/^Select Part Two/, /^Select Part Four/].map((name) => visitor.byRole('checkbox', name));
+    const pick = async (box: typeof two, modifiers: ['Shift'] | []) => {
+      if (by === 'the pointer') return box?.click({ modifiers });
+      await box?.focus();
+      await visitor.page.keyboard.press([...modifiers, 'Space'].join('+'));
+    };
+    await pick(two, []);
+    expect(await states()).toEqual([false, true, false, false, false]);
+    await pick(four, ['Shift']);
+    expect(await states()).toEqual([false, true, true, true, false]);
   });
 });

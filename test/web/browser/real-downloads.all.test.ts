@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { describe, expect, vi } from 'vitest';
+import { describe, expect } from 'vitest';
 import { itInDesktopChromium } from '../../support/chromium.ts';
 import { itInFirefox } from '../../support/firefox.ts';
-import { TIMEOUT_MS } from '../fixtures/browser.ts';
 import { useDownloadingBrowser } from '../fixtures/downloading-browser.ts';
 import { useFaultProxy } from '../fixtures/fault-proxy.ts';
 import { generatedFile } from '../fixtures/generated-file.ts';
@@ -45,7 +44,7 @@ describe.each([
     proxy.hold(STREAMS, HELD_BYTES);
     const tab = await browser.open(at('/files/long.mp4'));
     await tab.press(/^Download (?!again)/);
-    await vi.waitUntil(() => proxy.isHeld, { timeout: TIMEOUT_MS });
+    await proxy.untilHeld();
     const { id } = await tab.until(({ bytesReceived }) => bytesReceived > 0);
     await tab.pause(id);
     await tab.until(({ paused, canResume }) => paused && canResume);
@@ -55,7 +54,7 @@ describe.each([
 
     proxy.hold(STREAMS, HELD_BYTES);
     tab.resume(id);
-    await vi.waitUntil(() => proxy.isHeld, { timeout: TIMEOUT_MS });
+    await proxy.untilHeld();
     proxy.disconnectAll();
     // Chromium continues by itself after a lost connection.
     const ended = await tab.until(({ state }) => state !== 'in_progress');

@@ -1,125 +1,132 @@
 import { describe, expect } from 'vitest';
-import { itInChromium as it } from '../../support/chromium.ts';
-import { eventually, sentenceOf, useBrowser } from '../fixtures/browser.ts';
-import { scriptedPage } from '../fixtures/scripted-page.ts';
-import { useService } from '../fixtures/service.ts';
+import { CLIPBOARD, eventually, it, titleOf, usePage } from '../fixtures/page.ts';
 
-const service = useService();
-const { open } = useBrowser();
-
-const CLIPBOARD = { permissions: ['clipboard-read', 'clipboard-write'] };
-const titleOf = (id: string) => `Größe “${id}”: eins/zwei`;
-const at = (address: string) => service.baseUrl + address;
+const { service, open, see, link } = usePage();
 
 describe('resolving a link', () => {
-  it('resolves a pasted link and preselects a rendition', async () => {
-    const { page, resolves } = await open(at('/'), CLIPBOARD);
-    const link = service.origin.url('/site/combined/pasted');
+  it('that is pasted anywhere preselects a rendition, and plays it', async () => {
+    const visitor = await open('/', CLIPBOARD);
+    const { page } = visitor;
     await page.locator('input[name=url]:focus').waitFor();
-    await page.evaluate((text) => navigator.clipboard.writeText(text), `Look: ${link} (new)`);
-    await page.keyboard.press('Control+V');
-    await page.getByRole('heading', { name: titleOf('pasted') }).waitFor();
-    await page.getByText('Ärtist Example').first().waitFor();
-    await eventually(() => sentenceOf(page)).toMatch(/^Video in 720p/);
+    await page.locator('main').focus();
+    await visitor.paste(`Look: ${link('/site/combined/pasted')} (new)`);
+    await visitor.heading(titleOf('pasted'));
+    await visitor.says('Ärtist Example');
+    await visitor.sentence().toMatch(/^Video in 720p/);
     await eventually(() =>
       page.$eval('article img', (cover) => (cover as HTMLImageElement).naturalWidth),
     ).toBeGreaterThan(100);
-    expect(new URL(page.url()).searchParams.get('url')).toBe(link);
-    expect(resolves()).toBe(1);
+    expect(new URL(page.url()).searchParams.get('url')).toBe(link('/site/combined/pasted'));
+    await page.waitForLoadState('networkidle');
+    expect([visitor.resolves(), visitor.asked(/./, 'HEAD')]).toEqual([1, 0]);
+    await visitor.play();
   });
 
-  it('plays the rendition that is selected', async () => {
-    const { page } = await open(at(service.pageFor('/site/combined/played')));
-    await page.getByRole('button', { name: 'Play', exact: true }).click();
-    const position = () => page.locator('video').evaluate((media) => (media as HTMLVideoElement).currentTime);
-    await eventually(position).toBeGreaterThan(0);
-  });
-
-  it('unwraps a shared address of this page', async () => {
-    const { page } = await open(at('/'), CLIPBOARD);
-    await page.locator('input[name=url]:focus').waitFor();
-    await page.evaluate((text) => navigator.clipboard.writeText(text), at(service.pageFor('/site/combined/wrapped')));
-    await page.keyboard.press('Control+V');
-    await page.getByRole('heading', { name: titleOf('wrapped') }).waitFor();
-    expect(await page.getByRole('textbox').inputValue()).toBe(service.origin.url('/site/combined/wrapped'));
-  });
-
-  it('offers the dubs of an item, too', async () => {
-    const { page } = await open(at(service.pageFor('/site/dubbed/offered')));
+  it('offers every rendition on request, and asks once whether the selected one has ranges', async () => {
+    const visitor = await see('/site/open/versions');
+    const { page } = visitor;
+    await visitor.sentence().toBe('Video in 720p, English');
     await page.getByText(/^All formats/).click();
-    await page.getByRole('radio', { name: /^\d+ kbps English/ }).waitFor();
-    await page.getByRole('radio', { name: /^\d+ kbps German \(dubbed\)/ }).waitFor();
+    await page.getByRole('radio').first().waitFor();
+    const labels = await page
+      .getByRole('radio')
+      .evaluateAll((all) => all.map((one) => (one as HTMLInputElement).labels?.[0]?.textContent));
+    expect(labels.filter((label) => /^\d+p/.test(label ?? ''))).toHaveLength(4);
+    expect([0, 3].map((at) => labels[at]?.includes('Some devices only'))).toEqual([false, true]);
+    // The pair has ranges.
+    await eventually(() => visitor.asked(/./, 'HEAD')).toBe(1);
+    await page.waitForLoadState('networkidle');
+    expect(await page.getByText(/No seeking/).count()).toBe(0);
   });
 
-  it('says when the site lets the video start', async () => {
-    const { page } = await open(at(service.pageFor('/site/combined/waits?wait=60')));
-    await page.getByText(/^The site lets this video start in \d+ s$/).waitFor();
-    await page.getByRole('button', { name: /^Play/ }).first().click();
-    await page.getByText('Waiting for the site').waitFor();
+  it.each([
+    ['/files/nowhere.mp4', 'Nothing found', 1],
+    ['/site/drm/x', 'Protected content', 0],
+  ])('explains a failure, and offers another try unless it is permanent: %s', async (path, title, tries) => {
+    const visitor = await see(path);
+    await visitor.heading(title);
+    expect(await visitor.button('Try again').count()).toBe(tries);
   });
 
-  it('shows a skeleton while resolving', async () => {
-    scriptedPage.hold();
-    const { page } = await open(at(service.pageFor('/scripted/slow')));
-    await page.locator('[aria-busy=true] .skeleton').first().waitFor();
-    scriptedPage.respondWith(200);
-    await page.getByRole('article', { name: 'Page slow' }).waitFor();
-    await page.locator('.skeleton, [aria-busy=true]').first().waitFor({ state: 'detached' });
-  });
-
-  it('rejects input that is no link', async () => {
-    const { page, resolves } = await open(at('/'));
-    const field = page.getByRole('textbox');
+  it('rejects input that is no link, in the language of the page, until the input changes', async () => {
+    const visitor = await open();
+    const { field, page } = visitor;
     for (const [text, says] of [
-      ['no link at all', 'That’s not a link.'],
       ['', 'Paste a link first.'],
       ['ftp://example.com/film.mp4', 'That’s not a link.'],
       [`https://example.com/${'x'.repeat(4096)}`, 'That link is too long'],
     ] as const) {
-      await field.fill(text);
-      await page.keyboard.press('Enter');
-      await page.getByRole('alert').filter({ hasText: says }).waitFor();
+      await visitor.enter(text);
+      await visitor.alerts(says);
       expect(await field.getAttribute('aria-invalid'), text).toBe('true');
     }
-    expect(resolves()).toBe(0);
-  });
-
-  it("shows the input error in the page's language until the input changes", async () => {
-    const { page } = await open(at('/'));
-    const field = page.getByRole('textbox');
-    await field.fill('no link at all');
-    await page.keyboard.press('Enter');
-    await page.getByRole('alert').filter({ hasText: 'That’s not a link.' }).waitFor();
     await page.locator('footer select').first().selectOption('de');
-    await page.getByRole('alert').filter({ hasText: 'Das ist kein Link.' }).waitFor();
+    await visitor.alerts(/zu lang/);
     await field.press('End');
     await field.press('Backspace');
     await eventually(() => page.getByRole('alert').textContent()).toBe('');
-    expect(await field.getAttribute('aria-invalid')).toBe('false');
+    expect([await field.getAttribute('aria-invalid'), visitor.resolves()]).toEqual(['false', 0]);
   });
 
   it.each([
-    ['/files/nowhere.mp4', 'Nothing found', undefined],
-    ['/site/drm/x', 'Protected content', /DRM/],
-    ['/site/login/x', 'Members only', /members/],
-    ['/trouble/401', 'Sign-in required', /signed in/],
-    ['/site/age/x', 'Age check', /age/],
-    ['/site/geo/x', 'Not available in this region', /region/],
-    ['/pages/words', 'Link not supported', /No video or audio/],
-  ])('explains a failure: %s', async (path, title, explanation) => {
-    const { page } = await open(at(service.pageFor(path)), { reusePage: true });
-    await page.getByRole('heading', { name: title, exact: true }).waitFor();
-    if (explanation) await page.getByText(explanation).first().waitFor();
-    // A refusal is permanent.
-    expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(explanation ? 0 : 1);
+    ['/?url=garbage', 'garbage'],
+    ['/?title=A%20film&text=hello', 'hello'],
+  ])('keeps unusable text of the address for editing: %s', async (address, text) => {
+    const visitor = await open(address);
+    await visitor.alerts('That’s not a link.');
+    expect(await visitor.field.inputValue()).toBe(text);
+    await visitor.enter(link('/site/combined/mended'));
+    await visitor.item('mended');
+    await visitor.page.goBack();
+    await eventually(() => visitor.field.inputValue()).toBe(text);
+    await visitor.alerts('That’s not a link.');
   });
 
-  it('retries after a failure', async () => {
-    scriptedPage.respondWith(500);
-    const { page } = await open(at(service.pageFor('/scripted/again')));
-    await page.getByRole('heading', { name: 'The site didn’t respond properly' }).waitFor();
-    scriptedPage.respondWith(200);
-    await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByRole('article', { name: 'Page again' }).waitFor();
+  it('is possible again once the browser is online', async () => {
+    const visitor = await open();
+    // Rendered by the script, so everything of the first load is there.
+    await visitor.menu('Theme').waitFor();
+    await visitor.context.setOffline(true);
+    await visitor.enter(link('/site/combined/offline'));
+    await visitor.heading('You’re offline');
+    await visitor.context.setOffline(false);
+    await visitor.press('Try again');
+    await visitor.item('offline');
+  });
+
+  it.each([
+    ['a new version of the page is deployed', { status: 404 }],
+    ['the connection is lost', undefined],
+  ])('says that the result cannot be shown where %s, and another try shows it', async (_, answer) => {
+    const visitor = await open();
+    const { page } = visitor;
+    await visitor.menu('Theme').waitFor();
+    const region = page.locator('p[role=status]');
+    const before = await region.elementHandle();
+    await page.route('**/assets/shown-result-*', (route) => (answer ? route.fulfill(answer) : route.abort()));
+    await visitor.enter(link('/site/combined/unloaded'));
+    await visitor.heading('Can’t reach the server');
+    // Also once the link is resolved, which is not what is to be seen.
+    await page.waitForLoadState('networkidle');
+    await eventually(() => region.textContent()).toBe('Can’t reach the server. It may be down. Try again in a moment.');
+    expect(await before?.evaluate((one) => one.isConnected)).toBe(true);
+    await visitor.admit();
+    await visitor.press('Try again');
+    await visitor.item();
+  });
+});
+
+describe('history navigation', () => {
+  it('follows the links of the page', async () => {
+    const visitor = await see('/site/combined/first');
+    await visitor.item('first');
+    await visitor.enter(link('/site/combined/second'));
+    await visitor.item('second');
+    expect(await visitor.page.title()).toBe(`${titleOf('second')} – Reelay`);
+    await visitor.page.goBack();
+    await visitor.item('first');
+    await visitor.byRole('link', 'Reelay, start page').click();
+    await eventually(() => visitor.page.getByRole('article').count()).toBe(0);
+    expect([await visitor.field.inputValue(), new URL(visitor.page.url()).href]).toEqual(['', `${service.baseUrl}/`]);
   });
 });

@@ -26,19 +26,11 @@ export const renditionOf = (given: Partial<MediaRendition> = {}): MediaRendition
 });
 
 /** The page reads renditions only: the three named ones are left out. */
+const NAMED = ['best', 'medium', 'worst'].flatMap((name) =>
+  ['Description', 'Key', 'FileExtension', 'MimeType'].map((field) => [`${name}Quality${field}`, null]),
+);
 export const referenceOf = (...renditions: MediaRendition[]): StreamReference => ({
-  bestQualityDescription: null,
-  bestQualityKey: null,
-  bestQualityFileExtension: null,
-  bestQualityMimeType: null,
-  mediumQualityDescription: null,
-  mediumQualityKey: null,
-  mediumQualityFileExtension: null,
-  mediumQualityMimeType: null,
-  worstQualityDescription: null,
-  worstQualityKey: null,
-  worstQualityFileExtension: null,
-  worstQualityMimeType: null,
+  ...Object.fromEntries(NAMED),
   urlType: renditions[0]?.urlType ?? 'Media',
   renditions,
 });
@@ -219,50 +211,25 @@ export interface Refusal {
   readonly type: string;
   readonly status: number;
   readonly title: string;
-  readonly detail?: string;
-  readonly retryAfter?: number;
+  readonly retryAfter: number | undefined;
 }
+
+const refusal = (type: string, status = 415, retryAfter?: number): Refusal => ({
+  type: `/problems/${type}`,
+  status,
+  title: 'Not shown',
+  retryAfter,
+});
 
 /** Error responses by the last segment of the link's path. */
 export const REFUSALS: Readonly<Record<string, Refusal>> = {
-  'not-found': { type: '/problems/not-found', status: 404, title: 'Resource Not Found' },
-  protected: {
-    type: '/problems/drm',
-    status: 415,
-    title: 'Unsupported Media Type',
-    detail: 'The media is DRM protected.',
-  },
-  login: {
-    type: '/problems/login',
-    status: 415,
-    title: 'Unsupported Media Type',
-    detail: 'The source refused: it asks for a login.',
-  },
-  region: {
-    type: '/problems/region',
-    status: 415,
-    title: 'Unsupported Media Type',
-    detail: 'The source refused: it does not serve this region.',
-  },
-  refused: {
-    type: '/problems/refused',
-    status: 415,
-    title: 'Unsupported Media Type',
-    detail: 'The source refused to provide this media.',
-  },
-  unhandled: {
-    type: '/problems/unsupported',
-    status: 415,
-    title: 'Unsupported Media Type',
-    detail: 'This kind of link is not supported: the page has no media.',
-  },
-  failed: { type: '/problems/site-error', status: 502, title: 'Fetch Failed' },
-  'too-many': { type: '/problems/too-many', status: 429, title: 'Too Many Requests', retryAfter: 20 },
-  maintenance: {
-    type: '/problems/maintenance',
-    status: 503,
-    title: 'Updating yt-dlp to 2026.11.20',
-    detail: 'The instance is updating its tools. Try again in a few seconds.',
-    retryAfter: 5,
-  },
+  'not-found': refusal('not-found', 404),
+  protected: refusal('drm'),
+  login: refusal('login'),
+  region: refusal('region'),
+  refused: refusal('refused'),
+  unhandled: refusal('unsupported'),
+  failed: refusal('site-error', 502),
+  'too-many': refusal('too-many', 429, 20),
+  maintenance: refusal('maintenance', 503, 5),
 };
