@@ -30,13 +30,9 @@ async function instance(script: Readonly<Record<string, readonly Said[]>>) {
   return { base, api: createApi(base), asked };
 }
 const failureOf = async (work: Promise<unknown>) => {
-  const failure = await work.then(
-    () => expect.fail('It should have failed'),
-    (error: unknown) => error,
-  );
+  const failure = await work.catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(ApiFailure);
-  const { kind, problem, retryAfterSeconds } = failure as ApiFailure;
-  return { kind, problem, retryAfterSeconds };
+  return failure as ApiFailure;
 };
 
 describe('createApi', () => {
@@ -52,19 +48,10 @@ describe('createApi', () => {
   });
 
   it.each([
-    [{ key: 'K', urlType: 'Media' as const }, '/api/Stream/Media/K'],
-    [{ key: 'K', urlType: 'Combined' as const }, '/api/Stream/Media/K'],
-    [{ key: 'K', urlType: 'Media' as const, convertTo: 'mp3' }, '/api/Stream/Media/K?format=mp3'],
+    [{ key: 'K', urlType: 'Combined' as const, convertTo: 'mp3' }, '/api/Stream/Media/K?format=mp3'],
     [{ key: 'a/b?c' }, '/api/Stream/Media/a%2Fb%3Fc'],
   ])('streams %j at %s', (rendition, path) => {
     expect(createApi('https://r.example/sub').streamUrl(rendition)).toBe(`https://r.example/sub${path}`);
-  });
-
-  it('streams a tagged clip of a conversion in a bit rate', () => {
-    const options = { clip: { startSeconds: 1.5, endSeconds: 3 }, bitrateKbps: 320, hasTags: true };
-    expect(createApi('https://r.example').streamUrl({ key: 'K', convertTo: 'mp3' }, options)).toBe(
-      'https://r.example/api/Stream/Media/K?format=mp3&bitrate=320&tags=true&start=1.5&end=3',
-    );
   });
 
   it.each<[number, object, string, object]>([

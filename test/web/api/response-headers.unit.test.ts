@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { playlistCountsOf, progressOf } from '../../../web/src/api/response-headers.ts';
+import { playlistCountsOf } from '../../../web/src/api/response-headers.ts';
 
 describe('playlistCountsOf', () => {
   it.each([
@@ -9,19 +9,4 @@ describe('playlistCountsOf', () => {
   ])('reads %s', (header, counts) => expect(playlistCountsOf(new Headers({ 'x-playlist': header }))).toEqual(counts));
 
   it('is undefined for a link that is no playlist', () => expect(playlistCountsOf(new Headers())).toBeUndefined());
-});
-
-describe('progressOf', () => {
-  it.each([
-    ['step=fetch, tool="yt-dlp", received=12, total=34', { receivedBytes: 12, totalBytes: 34 }],
-    ['step=check, tool="yt-dlp"', {}],
-  ])('reads %s', (header, bytes) =>
-    expect(progressOf(new Headers({ 'x-maintenance': header }))).toEqual({
-      step: header.slice(5, 10),
-      tool: 'yt-dlp',
-      ...bytes,
-    }),
-  );
-
-  it('is undefined without the header', () => expect(progressOf(new Headers())).toBeUndefined());
 });

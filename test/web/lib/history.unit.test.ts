@@ -60,19 +60,12 @@ describe('createHistory', () => {
     expect(storage.kept.size).toBe(0);
   });
 
-  it('merges entries of another tab', () => {
+  it('merges entries of another tab, and does not restore those cleared there', () => {
     const storage = createMemoryStore();
     const [one, two] = [createHistory({ storage }), createHistory({ storage })];
     one.add(entry(1));
     two.add(entry(2));
     expect(two.entries.get()).toHaveLength(2);
-  });
-
-  it('does not restore entries cleared in another tab', () => {
-    const storage = createMemoryStore();
-    const [one, two] = [createHistory({ storage }), createHistory({ storage })];
-    one.add(entry(1));
-    two.add(entry(2));
     two.clear();
     one.add(entry(3));
     expect(one.entries.get()).toMatchObject([entry(3)]);

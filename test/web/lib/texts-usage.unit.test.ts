@@ -41,8 +41,4 @@ describe('texts', () => {
 
   it('in English are hidden from speakers of every other language before the first paint', () =>
     expect(readFileSync(join(SOURCES, 'preload.ts'), 'utf8')).toContain(`/^(?:${LOCALES.join('|')})`));
-
-  it.each(COMPOSED)('%s…} composes keys', (template) => {
-    expect(source).toContain(template);
-  });
 });

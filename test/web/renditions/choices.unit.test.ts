@@ -42,6 +42,7 @@ describe('choicesOf', () => {
       { sizeBytes: 5, height: 1080, isMuxed: false, isSizeEstimate: false },
     ],
     ['a combined stream', { urlType: 'Combined', fileSizeBytes: 5 }, { isMuxed: true, isSizeEstimate: true }],
+    ['a size and a height of 0', { fileSizeBytes: 0, height: 0 }, { sizeBytes: undefined, height: undefined }],
     ['empty texts', { label: '', mimeType: '', fileExtension: '.webm' }, { label: 'WEBM', container: 'WEBM' }],
   ])('tell of %s', (_, changes, expected) => {
     expect(choicesOf(item([rendition(changes)])).video[0]).toMatchObject(expected);
@@ -51,21 +52,13 @@ describe('choicesOf', () => {
     expect(choicesOf(item([rendition({ urlType })])).video[0]).not.toHaveProperty('canSeek');
   });
 
-  it('take a size and a height of 0 for unknown', () => {
-    const [choice] = choicesOf(item([rendition({ fileSizeBytes: 0, height: 0 })])).video;
-    expect(choice).toMatchObject({ sizeBytes: undefined, height: undefined });
-  });
-
-  it('begin them with whole characters of a title that is cut', () => {
-    const long = { ...item([rendition()]), author: null, title: `${'a'.repeat(199)}😀 and more` };
-    expect(choicesOf(long).video[0]?.title).toBe(`${'a'.repeat(199)}😀`);
-  });
-
   it.each([
-    [{ number: 3, count: 120 }, '003 - Author - Title'],
-    [undefined, 'Author - Title'],
-  ])('begin the names of files at the place %j with %s', (place, title) =>
-    expect(choicesOf(item([rendition()]), { place }).video[0]?.title).toBe(title),
+    ['Title', { number: 3, count: 120 }, '003 - Author - Title'],
+    ['Title', undefined, 'Author - Title'],
+    // Whole characters of a title that is cut.
+    [`${'a'.repeat(190)}😀 and more`, undefined, `Author - ${'a'.repeat(190)}😀`],
+  ])('begin the names of files of %.9s at the place %j with %.30s', (title, place, named) =>
+    expect(choicesOf({ ...item([rendition()]), title }, { place }).video[0]?.title).toBe(named),
   );
 
   it.each<[string, Partial<MediaRendition>, boolean]>([

@@ -68,16 +68,11 @@ describe('isClippable', () => {
     ['MP4', {}, true],
     ['a pair', { urlType: 'Combined' as const }, true],
     ['WebM', { fileExtension: '.webm' }, false],
+    ['a conversion', { convertTo: 'mp3', fileExtension: '.mp3' }, true],
   ])('of %s is %s', (_name, changes, expected) => {
     const [choice] = choicesOf(itemOf({ video: referenceOf(rendition(changes)) })).video;
     expect(choice && isClippable(choice)).toBe(expected);
     expect(choice && isClippable({ ...choice, canSeek: false })).toBe(false);
-  });
-
-  it('of a conversion is true', () => {
-    const audio = referenceOf(rendition({ convertTo: 'mp3', fileExtension: '.mp3' }));
-    const [choice] = choicesOf(itemOf({ audio })).audio;
-    expect(choice && isClippable(choice)).toBe(true);
   });
 });
 

@@ -61,7 +61,7 @@ describe('choicesOf with conversions', () => {
       [OPUS, audio({ fileExtension: '.aac', mimeType: 'audio/aac' })],
       ['audio:OPUS', 'audio:AAC', 'audio:AAC:m4a', 'audio:OPUS:opus'],
     ],
-    ['FLAC in another file', [audio({ description: 'flac', fileExtension: '.mka' })], ['audio:AAC', 'audio:AAC:flac']],
+    ['FLAC in another file', [audio({ description: 'flac', fileExtension: '.mka' })], ['audio:AAC']],
     ['no known duration', [OPUS, { ...MP3, fileSizeBytes: null }], ['audio:OPUS', 'audio:OPUS:opus']],
     ['the MP3 alone', [MP3], ['audio:OPUS:wav']],
   ])('offers copies and WAV for %s', (_, renditions, ids) => {

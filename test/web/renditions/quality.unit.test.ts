@@ -40,6 +40,10 @@ describe('createFormatStore', () => {
     expect(createFormatStore(store).get()).toEqual({ group: 'video', height: 720 });
     formats.setForLink(undefined);
     expect(formats.get()).toEqual({ group: 'video', height: 720 });
+    // What the visitor selects after opening the link.
+    formats.setForLink({ group: 'audio' });
+    formats.set({ group: 'video', height: 360 });
+    expect(formats.get()).toMatchObject({ group: 'video', height: 360 });
   });
 
   it('keeps what was selected of each group', () => {
@@ -64,13 +68,6 @@ describe('createFormatStore', () => {
   it.each(['{', '7', '{"group":"radio"}', 'null', '[]'])('ignores %s of another version', (text) =>
     expect(createFormatStore(createMemoryStore({ 'reelay.format': text })).get()).toBeUndefined(),
   );
-
-  it('prefers what the visitor selects after opening the link', () => {
-    const formats = createFormatStore(createMemoryStore());
-    formats.setForLink({ group: 'audio' });
-    formats.set({ group: 'video' });
-    expect(formats.get()).toEqual({ group: 'video' });
-  });
 });
 
 /** Draws a code at four pixels per module, as a camera would see it. */

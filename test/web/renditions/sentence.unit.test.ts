@@ -84,12 +84,6 @@ describe('the menus of the sentence', () => {
     expect([formats.map(nameOf), versions.map(({ id }) => id)]).toEqual([['720p'], ['video:EN', 'video:DE']]);
   });
 
-  it('name the choices of other languages', () => {
-    const { versions } = menusOf(of(), find(of(), 'video:V'));
-    expect(versions.map(({ label }) => label)).toEqual(['1080p', '1080p German (dubbed)', '1080p all languages']);
-    expect(versions.map(({ isSizeEstimate }) => isSizeEstimate)).toEqual([false, true, true]);
-  });
-
   it('have the words of the page for languages', () => {
     const nameOf = ({ language, isDubbed }: AudioVersion) =>
       isDubbed ? 'Deutsch (synchronisiert)' : language === 'all' ? 'alle Sprachen' : 'Originalton';
@@ -113,6 +107,7 @@ describe('the menus of the sentence', () => {
     const choices = choicesOf({ ...ITEM, video }, detailsOf(sized));
     const { versions } = menusOf(choices, find(choices, 'video:V'));
     expect(versions.map(({ sizeBytes }) => sizeBytes)).toEqual([1000, 970, 1070]);
+    expect(versions.map(({ isSizeEstimate }) => isSizeEstimate)).toEqual([false, true, true]);
     const unsized = choicesOf({ ...ITEM, video }, detailsOf(DETAILS));
     expect(unsized.video.map(({ sizeBytes }) => sizeBytes)).toEqual([1000, 1000, undefined]);
   });
@@ -161,22 +156,6 @@ describe('all audio of an item', () => {
     const mp3 = choices.audio.filter(({ container }) => container === 'MP3');
     expect(new Set(mp3.map(({ version }) => version?.language))).toEqual(new Set(['en', 'de']));
   });
-
-  it('names conversions of dubs', () =>
-    expect(
-      of()
-        .audio.filter(({ container }) => container === 'MP3')
-        .map(({ label, id }) => [id, label]),
-    ).toEqual([
-      ['audio:EN:mp3:320', '320 kbps'],
-      ['audio:EN:mp3:256', '256 kbps'],
-      ['audio:EN:mp3', '192 kbps'],
-      ['audio:EN:mp3:128', '128 kbps'],
-      ['audio:DE:mp3:320', '320 kbps German (dubbed)'],
-      ['audio:DE:mp3:256', '256 kbps German (dubbed)'],
-      ['audio:DE:mp3', '192 kbps German (dubbed)'],
-      ['audio:DE:mp3:128', '128 kbps German (dubbed)'],
-    ]));
 });
 
 describe('the language that was selected last', () => {
