@@ -1,6 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -59,111 +58,64 @@ async function serveBadly() {
   return { ...closeAfterwards(await listen(server)), counts, bytes, segments: Buffer.concat([media, media]) };
 }
 
-interface Example {
-  /** A folder of `packages`. */
-  readonly name: string;
-  readonly file: string;
-  readonly does: string;
-  /** Runs the copy of the file at a path. */
-  readonly check: (path: string) => Promise<void>;
-}
-
-export const EXAMPLES: readonly Example[] = [
-  {
-    name: 'concurrency',
-    file: 'example.ts',
-    does: 'loads a name once for all who ask for it',
-    async check(path) {
-      expect((await run(path)).toString()).toBe("Loading a\nLoading b\n[ 'A', 'A', 'B' ]\n");
-    },
+/** What the copy of an example at a path does, by package and file. */
+export const EXAMPLES: Readonly<Record<string, (path: string) => Promise<void>>> = {
+  // It loads a name once for all who ask for it.
+  async 'concurrency/example.ts'(path) {
+    expect((await run(path)).toString()).toBe("Loading a\nLoading b\n[ 'A', 'A', 'B' ]\n");
   },
-  {
-    name: 'guarded-fetch',
-    file: 'example.ts',
-    does: 'refuses a private address',
-    async check(path) {
-      expect((await run(path)).toString()).toBe('Refused: Host is not on the public internet\n');
-    },
+  // It refuses a private address.
+  async 'guarded-fetch/example.ts'(path) {
+    expect((await run(path)).toString()).toBe('Refused: Host is not on the public internet\n');
   },
-  {
-    name: 'seekable-media',
-    file: 'example.ts',
-    does: 'serves two files as one, by ranges',
-    async check(path) {
-      const { url, folder } = await serveMedia();
-      const line = await start(path, `${url}/video.mp4`, `${url}/audio.m4a`, '0');
-      const joined = `http://localhost:${/port: (\d+)/.exec(line)?.[1]}/`;
-      const whole = await sendRequest(joined);
-      expect([whole.status, whole.headers['content-length']]).toEqual([200, String(whole.body.length)]);
-      expect(await packetsOf(whole.body, 'v')).toEqual(await packetsOf(join(folder, 'video.mp4'), 'v'));
-      expect(await packetsOf(whole.body, 'a')).toEqual(await packetsOf(join(folder, 'audio.m4a'), 'a'));
-      const end = await sendRequest(joined, { headers: { range: 'bytes=-999' } });
-      expect([end.status, end.body.equals(whole.body.subarray(-999))]).toEqual([206, true]);
-      const known = await sendRequest(joined, { headers: { 'if-none-match': whole.headers.etag ?? '' } });
-      const head = await sendRequest(joined, { method: 'HEAD' });
-      expect([known.status, head.status, head.headers['content-length']]).toEqual([
-        304,
-        200,
-        whole.headers['content-length'],
-      ]);
-      // It goes on after a client has left.
-      await sendRequest(joined, { maxBytes: 1 });
-      expect((await sendRequest(joined, { method: 'POST' })).status).toBe(405);
-    },
+  // It serves two files as one, by ranges.
+  async 'seekable-media/example.ts'(path) {
+    const { url, folder } = await serveMedia();
+    const line = await start(path, `${url}/video.mp4`, `${url}/audio.m4a`, '0');
+    const joined = `http://localhost:${/port: (\d+)/.exec(line)?.[1]}/`;
+    const whole = await sendRequest(joined);
+    expect([whole.status, whole.headers['content-length']]).toEqual([200, String(whole.body.length)]);
+    expect(await packetsOf(whole.body, 'v')).toEqual(await packetsOf(join(folder, 'video.mp4'), 'v'));
+    expect(await packetsOf(whole.body, 'a')).toEqual(await packetsOf(join(folder, 'audio.m4a'), 'a'));
+    const end = await sendRequest(joined, { headers: { range: 'bytes=-999' } });
+    expect([end.status, end.body.equals(whole.body.subarray(-999))]).toEqual([206, true]);
+    const known = await sendRequest(joined, { headers: { 'if-none-match': whole.headers.etag ?? '' } });
+    const head = await sendRequest(joined, { method: 'HEAD' });
+    expect([known.status, head.status, head.headers['content-length']]).toEqual([
+      304,
+      200,
+      whole.headers['content-length'],
+    ]);
+    // It goes on after a client has left.
+    await sendRequest(joined, { maxBytes: 1 });
+    expect((await sendRequest(joined, { method: 'POST' })).status).toBe(405);
   },
-  {
-    name: 'seekable-media',
-    file: 'example-clip.ts',
-    does: 'writes a part of a file',
-    async check(path) {
-      const { url } = await serveMedia();
-      const part = await run(path, `${url}/video.mp4`, '2.5', '6');
-      expect((await probeBody(part, '.mp4')).durationSeconds).toBeCloseTo(3.5, 1);
-    },
+  // It writes a part of a file.
+  async 'seekable-media/example-clip.ts'(path) {
+    const { url } = await serveMedia();
+    const part = await run(path, `${url}/video.mp4`, '2.5', '6');
+    expect((await probeBody(part, '.mp4')).durationSeconds).toBeCloseTo(3.5, 1);
   },
-  {
-    name: 'source',
-    file: 'example-hls.ts',
-    does: 'writes two lists as one file',
-    async check(path) {
-      const { url, host, folder } = await serveMedia();
-      const file = await run(path, `${url}/picture.m3u8`, `${url}/sound.m3u8`, host);
-      expect(await packetsOf(file, 'v')).toEqual(await packetsOf(join(folder, 'video.mp4'), 'v'));
-      expect(await packetsOf(file, 'a')).toEqual(await packetsOf(join(folder, 'audio.m4a'), 'a'));
-    },
+  // It writes two lists as one file.
+  async 'source/example-hls.ts'(path) {
+    const { url, host, folder } = await serveMedia();
+    const file = await run(path, `${url}/picture.m3u8`, `${url}/sound.m3u8`, host);
+    expect(await packetsOf(file, 'v')).toEqual(await packetsOf(join(folder, 'video.mp4'), 'v'));
+    expect(await packetsOf(file, 'a')).toEqual(await packetsOf(join(folder, 'audio.m4a'), 'a'));
   },
-  {
-    name: 'source',
-    file: 'example.ts',
-    does: 'loses no byte at a source that refuses a URL and drops connections',
-    async check(path) {
-      for (const name of ['file', 'list.m3u8']) {
-        const { url, host, counts, bytes, segments } = await serveBadly();
-        const expected = name === 'file' ? bytes : segments;
-        expect((await run(path, `${url}/${name}`, host)).equals(expected)).toBe(true);
-        expect(counts.drops).toBeGreaterThan(0);
-      }
-    },
+  // It loses no byte at a source that refuses a URL and drops connections.
+  async 'source/example.ts'(path) {
+    for (const name of ['file', 'list.m3u8']) {
+      const { url, host, counts, bytes, segments } = await serveBadly();
+      const expected = name === 'file' ? bytes : segments;
+      expect((await run(path, `${url}/${name}`, host)).equals(expected)).toBe(true);
+      expect(counts.drops).toBeGreaterThan(0);
+    }
   },
-  {
-    name: 'yt-dlp-worker',
-    file: 'example.ts',
-    does: 'starts a worker, which reaches no private address',
-    async check(path) {
-      const { ytDlp } = await installedTools();
-      const output = await run(path, 'http://169.254.169.254/latest/meta-data', ...ytDlp.command);
-      expect(output.toString()).toContain("kind: 'egress_refused'");
-    },
+  // It starts a worker, which reaches no private address.
+  async 'yt-dlp-worker/example.ts'(path) {
+    const { ytDlp } = await installedTools();
+    const output = await run(path, 'http://169.254.169.254/latest/meta-data', ...ytDlp.command);
+    expect(output.toString()).toContain("kind: 'egress_refused'");
   },
-];
-
-export const PACKAGES = join(import.meta.dirname, '../../packages');
-
-export const readExample = ({ name, file }: Example): Promise<string> => readFile(join(PACKAGES, name, file), 'utf8');
-
-/** Runs a copy of an example in the folder of a project. */
-export async function checkExampleIn(project: string, example: Example): Promise<void> {
-  const path = join(project, example.file);
-  await writeFile(path, await readExample(example));
-  await example.check(path);
-}
+};
