@@ -1,30 +1,34 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parseRetryAfter } from '../../clients/reelay-client/src/failure.ts';
 import { download } from '../../clients/reelay-client/src/files/index.ts';
 import { createClient, ReelayError, resolveList } from '../../clients/reelay-client/src/index.ts';
 import { readSettings } from '../../core/config/settings.ts';
-import { startOwnService, useTarget } from '../contract/target.ts';
-import { type Origin, startOrigin } from '../origin/server.ts';
+import { openOwnService, useTarget } from '../contract/target.ts';
 import { freePort } from '../support/free-port.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const target = useTarget();
 const client = () => createClient({ instance: target.baseUrl });
+const clip = () => target.origin.url('/files/clip.mp4');
+const FIRST_BYTES = { headers: { range: 'bytes=0-9' } };
 
 describe('a client', () => {
   it('reads the state of the instance', async () => {
     expect(await client().getAppInfo()).toMatchObject({ isHealthy: true, environment: 'Development' });
   });
 
-  it('resolves a link, and streams what it lists', async () => {
-    const { mediaItems } = await client().resolve(target.origin.url('/files/clip.mp4'));
-    const [rendition] = mediaItems?.[0]?.video?.renditions ?? [];
-    const response = await client().send(client().streamUrl(rendition ?? expect.fail('No rendition')), {
-      headers: { range: 'bytes=0-9' },
-    });
-    expect([response.status, (await response.arrayBuffer()).byteLength]).toEqual([206, 10]);
+  it('resolves a link and reads its details and playback, and streams what they list', async () => {
+    const { mediaItems } = await client().resolve(clip());
+    const [rendition = expect.fail('No rendition')] = mediaItems?.[0]?.video?.renditions ?? [];
+    const { muxed } = await client().getPlayback(clip());
+    expect(muxed[0]?.mimeType).toBe('video/mp4');
+    for (const url of [client().streamUrl(rendition), muxed[0]?.path ?? '']) {
+      const response = await client().send(url, FIRST_BYTES);
+      expect([response.status, (await response.arrayBuffer()).byteLength]).toEqual([206, 10]);
+    }
+    expect((await client().getDetails(clip())).durationSeconds).toBeCloseTo(6, 0);
   });
 
   it('resolves every entry of a list', async () => {
@@ -33,21 +37,8 @@ describe('a client', () => {
     expect(list.mediaItems).toHaveLength(3);
   });
 
-  it('reads details', async () => {
-    const details = await client().getDetails(target.origin.url('/files/clip.mp4'));
-    expect(details.durationSeconds).toBeCloseTo(6, 0);
-  });
-
-  it('reads what players can seek in, and streams it', async () => {
-    const { muxed } = await client().getPlayback(target.origin.url('/files/clip.mp4'));
-    const [track] = muxed;
-    expect(track?.mimeType).toBe('video/mp4');
-    const response = await client().send(track?.path ?? '', { headers: { range: 'bytes=0-9' } });
-    expect([response.status, (await response.arrayBuffer()).byteLength]).toEqual([206, 10]);
-  });
-
   it('locates the stream of a selection', async () => {
-    const url = await client().locate(target.origin.url('/files/clip.mp4'), { quality: 'mp3', bitrate: '128' });
+    const url = await client().locate(clip(), { quality: 'mp3', bitrate: '128' });
     expect(url).toMatch(new RegExp(`^${target.baseUrl}/api/Stream/Media/[\\w-]{33}\\?format=mp3&bitrate=128$`));
     expect(client().getUrl('https://a.example/?b=c d', { quality: '720p' })).toBe(
       `${target.baseUrl}/api/Get?url=https%3A%2F%2Fa.example%2F%3Fb%3Dc+d&quality=720p`,
@@ -73,11 +64,9 @@ describe('a failure', () => {
     ['/site/gone/x', { status: 404, isTemporary: false }],
     ['/site/bug/x', { status: 502, isTemporary: true }],
   ])('of %s has the type of its problem', async (path, facts) => {
-    const error = await client()
-      .resolve(target.origin.url(path))
-      .catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(ReelayError);
-    expect(error).toMatchObject(facts);
+    const ended = client().resolve(target.origin.url(path));
+    await expect(ended).rejects.toBeInstanceOf(ReelayError);
+    await expect(ended).rejects.toMatchObject(facts);
   });
 
   it('of a parameter names the parameter', async () => {
@@ -90,12 +79,9 @@ describe('a failure', () => {
 
   it('is unreachable where nothing listens', async () => {
     const nobody = createClient({ instance: `http://127.0.0.1:${await freePort()}` });
-    await expect(nobody.getAppInfo()).rejects.toMatchObject({
-      code: 'unreachable',
-      isTemporary: true,
-      status: undefined,
-      message: expect.stringContaining('ECONNREFUSED'),
-    });
+    const message = expect.stringContaining('ECONNREFUSED');
+    const facts = { code: 'unreachable', isTemporary: true, status: undefined, message };
+    await expect(nobody.getAppInfo()).rejects.toMatchObject(facts);
   });
 
   it('is an unexpected response where another server listens', async () => {
@@ -103,51 +89,35 @@ describe('a failure', () => {
     await expect(other.getAppInfo()).rejects.toMatchObject({ code: 'unexpected-response', status: 404 });
   });
 
-  it('is an unexpected response where it is no JSON', async () => {
-    const fetch = async () => new Response('<html>');
-    const other = createClient({ instance: 'https://other.example', fetch });
-    await expect(other.getAppInfo()).rejects.toMatchObject({
-      code: 'unexpected-response',
-      message: 'https://other.example sent no JSON',
-      isTemporary: false,
-    });
+  const ofStream = (pull: (controller: ReadableStreamDefaultController) => void) =>
+    new Response(new ReadableStream({ pull }));
+  const broken = () => ofStream((controller) => controller.error(new TypeError('terminated')));
+  // At most 64 KB of a problem are read.
+  const longProblem = { type: '/problems/gone', title: 'Gone', padding: 'x'.repeat(70_000) };
+  it.each<[string, () => Response, object]>([
+    ['no JSON', () => new Response('<html>'), { message: 'https://other.example sent no JSON', isTemporary: false }],
+    ['a long problem', () => Response.json(longProblem, { status: 404 }), { status: 404 }],
+    ['a connection that breaks', broken, { code: 'unreachable', isTemporary: true }],
+  ])('is told of an instance that sends %s', async (_, respond, facts) => {
+    const other = createClient({ instance: 'https://other.example', fetch: async () => respond() });
+    await expect(other.getAppInfo()).rejects.toMatchObject({ code: 'unexpected-response', ...facts });
   });
 
   it('is an unexpected response after 16 MB of JSON', async () => {
     let sentBytes = 0;
-    const chunk = new Uint8Array(1_000_000).fill(0x20);
-    const body = new ReadableStream({
-      pull(controller) {
-        sentBytes += chunk.length;
-        controller.enqueue(chunk);
-      },
+    const body = ofStream((controller) => {
+      sentBytes += 1_000_000;
+      controller.enqueue(new Uint8Array(1_000_000).fill(0x20));
     });
-    const other = createClient({ instance: 'https://other.example', fetch: async () => new Response(body) });
+    const other = createClient({ instance: 'https://other.example', fetch: async () => body });
     await expect(other.getAppInfo()).rejects.toMatchObject({ code: 'unexpected-response', isTemporary: false });
     expect(sentBytes).toBeLessThanOrEqual(18_000_000);
   });
 
-  it('is read from at most 64 KB of a response', async () => {
-    const problem = { type: '/problems/gone', title: 'Gone', padding: 'x'.repeat(70_000) };
-    const other = createClient({
-      instance: 'https://other.example',
-      fetch: async () => Response.json(problem, { status: 404 }),
-    });
-    await expect(other.getAppInfo()).rejects.toMatchObject({ code: 'unexpected-response', status: 404 });
-  });
-
-  it('is unreachable where the connection breaks in the response', async () => {
-    const body = new ReadableStream({ pull: (controller) => controller.error(new TypeError('terminated')) });
-    const broken = createClient({ instance: 'https://other.example', fetch: async () => new Response(body) });
-    await expect(broken.getAppInfo()).rejects.toMatchObject({ code: 'unreachable', isTemporary: true });
-  });
-
   it('that is temporary is retried after the time in Retry-After', async () => {
+    const problem = { type: '/problems/maintenance', title: 'Installing yt-dlp' };
     const answers = [
-      new Response('{"type":"/problems/maintenance","title":"Installing yt-dlp"}', {
-        status: 503,
-        headers: { 'retry-after': '7' },
-      }),
+      Response.json(problem, { status: 503, headers: { 'retry-after': '7' } }),
       Response.json({ isHealthy: true, version: '1', environment: '' }),
     ];
     const waits: unknown[] = [];
@@ -175,34 +145,27 @@ it.each([
 ])('reads Retry-After %j as %j seconds', (header, seconds) => expect(parseRetryAfter(header, 0)).toBe(seconds));
 
 describe('a private instance', () => {
-  const KEY = 'first-key-0123456789';
-  let origin: Origin;
-  let service: Awaited<ReturnType<typeof startOwnService>>;
-  let folder = '';
+  const accessKey = 'first-key-0123456789';
+  let own: Awaited<ReturnType<typeof openOwnService>>;
   beforeAll(async () => {
-    folder = await temporaryFolder();
-    origin = await startOrigin();
-    const { accessKeys } = readSettings({ ACCESS_KEYS: KEY });
-    service = await startOwnService(origin, { dataDir: join(folder, 'data'), accessKeys }, { hasPage: false });
-  });
-  afterAll(async () => {
-    await service.close();
-    await origin.close();
+    const { accessKeys } = readSettings({ ACCESS_KEYS: accessKey });
+    own = await openOwnService({ settings: { accessKeys } });
   });
 
   it('is used with its access key', async () => {
+    const { origin, service } = own;
     const link = origin.url('/files/clip.mp4');
-    await expect(createClient({ instance: service.baseUrl }).resolve(link)).rejects.toMatchObject({
-      code: 'unauthorized',
-    });
-    const own = createClient({ instance: service.baseUrl, accessKey: KEY });
-    const { file } = await download(own, await own.locate(link), { folder });
+    const stranger = createClient({ instance: service.baseUrl });
+    await expect(stranger.resolve(link)).rejects.toMatchObject({ code: 'unauthorized' });
+    const member = createClient({ instance: service.baseUrl, accessKey });
+    const { file } = await download(member, await member.locate(link), { folder: await temporaryFolder() });
     expect((await readFile(file)).equals(await readFile(join(origin.mediaDir, 'clip.mp4')))).toBe(true);
   });
 
   it('is the only origin that receives the key', async () => {
-    const own = createClient({ instance: service.baseUrl, accessKey: KEY });
-    await own.send(origin.url('/files/clip.mp4'), { method: 'HEAD' });
+    const { origin, service } = own;
+    const member = createClient({ instance: service.baseUrl, accessKey });
+    await member.send(origin.url('/files/clip.mp4'), { method: 'HEAD' });
     expect(origin.requestsTo('/files/clip.mp4').at(-1)?.headers).not.toHaveProperty('authorization');
   });
 });

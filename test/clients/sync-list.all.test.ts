@@ -12,6 +12,7 @@ import { startCuttingProxy } from './cutting-proxy.ts';
 
 const target = useTarget();
 const LINK = 'https://list.example/';
+const LIBRARY = { isLibrary: true };
 
 let folder = '';
 /** The list, which is that of the test: the service reads its entries alone. */
@@ -19,7 +20,9 @@ let items: { title: string; requestedUrl: string }[] = [];
 let playlist = '';
 /** Bodies of streams that were requested. */
 let streams = 0;
-const entry = (title: string, file: string) => ({ title, requestedUrl: target.origin.url(`/files/${file}`) });
+const at = (title: string, path: string) => ({ title, requestedUrl: target.origin.url(path) });
+const entry = (title: string, file: string) => at(title, `/files/${file}`);
+const live = () => at('Now', '/live/index.m3u8');
 beforeEach(async () => {
   folder = join(await temporaryFolder(), 'a', 'list');
   items = [entry('One', 'clip.mp4'), entry('Two', 'silent.mp4')];
@@ -27,7 +30,7 @@ beforeEach(async () => {
   streams = 0;
 });
 
-function clientOf(instance = target.baseUrl): Client {
+function clientOf(instance = target.baseUrl, changes: Partial<Client> = {}): Client {
   const counted: typeof fetch = (url, init) => {
     if (String(url).includes('/api/Stream/') && init?.method !== 'HEAD') streams++;
     return fetch(url, init);
@@ -38,8 +41,10 @@ function clientOf(instance = target.baseUrl): Client {
       onHeaders?.(new Headers({ 'x-playlist': playlist }));
       return { type: 'PlayList', mediaItems: items } as Awaited<ReturnType<Client['resolve']>>;
     },
+    ...changes,
   };
 }
+const withoutRequests = () => clientOf(undefined, { getDetails: () => expect.fail('Requested again') });
 
 /** Runs it as the program does. */
 async function sync(options: Partial<SyncOptions> = {}, client = clientOf()) {
@@ -52,16 +57,16 @@ async function sync(options: Partial<SyncOptions> = {}, client = clientOf()) {
   );
   return { code, ...output };
 }
+const pathTo = (name: string) => join(folder, name);
 const files = async () => (await readdir(folder)).filter((name) => !name.startsWith('.')).toSorted();
 const summary = (fetched: number, there: number, failed = 0) =>
   `${fetched} fetched, ${there} there already, ${failed} failed\n`;
 
 describe('a folder', () => {
   it('receives missing entries only, even when titles or positions in the list change', async () => {
-    const first = await sync();
-    expect(first).toEqual({
+    expect(await sync()).toEqual({
       code: EXIT_CODES.done,
-      stdout: `${join(folder, '01 - One.mp4')}\n${join(folder, '02 - Two.mp4')}\n`,
+      stdout: `${pathTo('01 - One.mp4')}\n${pathTo('02 - Two.mp4')}\n`,
       stderr: expect.stringMatching(/^\[1\/2\] One: \d+ kB\n\[2\/2\] Two: \d+ kB\n2 fetched/),
     });
     expect(await readdir(folder)).toEqual(['.reelay.json', '01 - One.mp4', '02 - Two.mp4']);
@@ -82,21 +87,21 @@ describe('a folder', () => {
       playlist = incomplete;
       expect((await sync({ deletes: true })).stderr).toContain('Nothing was deleted');
     }
-    await writeFile(join(folder, 'own.txt'), '');
+    await writeFile(pathTo('own.txt'), '');
     playlist = 'listed=1';
     // Those of another list belong to it.
     expect((await sync({ deletes: true, link: `${LINK}other` })).stderr).toBe(summary(0, 1));
-    expect((await sync({ deletes: true })).stderr).toBe(`Deleted ${join(folder, '01 - One.mp4')}\n${summary(0, 1)}`);
+    expect((await sync({ deletes: true })).stderr).toBe(`Deleted ${pathTo('01 - One.mp4')}\n${summary(0, 1)}`);
     expect(await files()).toEqual(['02 - Two.mp4', 'own.txt']);
   });
 
   it('keeps files that it did not write', async () => {
     items = [entry('Same', 'clip.mp4'), entry('same', 'silent.mp4'), entry('Own', 'clip.mp4?2')];
     await mkdir(folder, { recursive: true });
-    await writeFile(join(folder, '03 - Own.mp4'), 'mine');
+    await writeFile(pathTo('03 - Own.mp4'), 'mine');
     expect((await sync()).code).toBe(0);
     expect(await files()).toEqual(['01 - Same.mp4', '02 - same.mp4', '03 - Own (2).mp4', '03 - Own.mp4']);
-    expect(await readFile(join(folder, '03 - Own.mp4'), 'utf8')).toBe('mine');
+    expect(await readFile(pathTo('03 - Own.mp4'), 'utf8')).toBe('mine');
   });
 
   it('continues a file that was cut at the exact byte, and one that was interrupted under its first name', async () => {
@@ -107,27 +112,25 @@ describe('a folder', () => {
     const onProgress: SyncOptions['onProgress'] = ({ receivedBytes }) => {
       if (receivedBytes > 4_000_000) interrupted.abort();
     };
-    const { signal } = interrupted;
-    await expect(sync({ signal, onProgress }, clientOf(proxy.baseUrl))).rejects.toThrow(/abort/);
+    const options = { signal: interrupted.signal, onProgress };
+    await expect(sync(options, clientOf(proxy.baseUrl))).rejects.toThrow(/abort/);
     expect(proxy.cutsLeft).toBe(0);
     expect(await readdir(folder)).toEqual(['.reelay.json', '01 - Long.mp4.part', '01 - Long.mp4.part.json']);
     items = [entry('Renamed', 'long.mp4'), entry('One', 'clip.mp4')];
     expect((await sync()).stderr).toMatch(/^\[1\/2\] Renamed: 8\.38 MB, [45]\.\d+ MB received earlier\n/);
     expect(await files()).toEqual(['01 - Long.mp4', '02 - One.mp4']);
     const whole = await readFile(join(target.origin.mediaDir, 'long.mp4'));
-    expect((await readFile(join(folder, '01 - Long.mp4'))).equals(whole)).toBe(true);
+    expect((await readFile(pathTo('01 - Long.mp4'))).equals(whole)).toBe(true);
   });
 
+  const ESCAPING = { list: 'https://b.example', url: 'https://a.example', selection: '', file: '../../x.mp4' };
   it.each([
     ['cut off', '{"version":1,"files":[{"url"'],
     ['of another form', '{"version":2,"files":{}}'],
-    [
-      'with a path',
-      '{"version":1,"files":[{"list":"https://b.example","url":"https://a.example","selection":"","file":"../../x.mp4"}]}',
-    ],
+    ['with a path', JSON.stringify({ version: 1, files: [ESCAPING] })],
   ])('whose state is %s is rebuilt from its files', async (_, text) => {
     await sync();
-    await writeFile(join(folder, '.reelay.json'), text);
+    await writeFile(pathTo('.reelay.json'), text);
     streams = 0;
     const { code, stderr } = await sync({ deletes: true });
     expect([code, stderr]).toEqual([0, expect.stringMatching(/^The state of the folder was damaged.*\n0 fetched, 2/)]);
@@ -137,13 +140,14 @@ describe('a folder', () => {
 });
 
 describe('a library', () => {
-  const item = (title: string, kind: string) => ({ title, requestedUrl: target.origin.url(`/site/${kind}/${title}`) });
+  const item = (title: string, kind = 'combined') => at(title, `/site/${kind}/${title}`);
+  const detailed = (title: string) => item(title, 'small-detailed');
   /** Files by their endings, of each item by its title. */
   const library = async () =>
     Object.fromEntries(
       await Promise.all(
         (await files()).map(async (name) => {
-          const endings = (await readdir(join(folder, name))).map((file) => file.replace(name, '')).toSorted();
+          const endings = (await readdir(pathTo(name))).map((file) => file.replace(name, '')).toSorted();
           return [name.replace(/^.* - | \[\w{10}\]$/g, ''), endings.join(' ')];
         }),
       ),
@@ -157,75 +161,63 @@ describe('a library', () => {
   const WITHOUT_SUBTITLES = '-poster.jpg .nfo .strm folder.jpg';
 
   it('has links, metadata, covers and subtitles, and requests nothing again', async () => {
-    items = [item('One', 'small-detailed'), item('<Two>', 'combined')];
-    const first = await sync({ isLibrary: true });
+    items = [detailed('One'), item('<Two>')];
+    const first = await sync(LIBRARY);
     expect(first.stderr).toMatch(/^\[1\/2\] One: \d+ B\n\[2\/2\] <Two>: \d+ B\n2 fetched/);
-    const links = [await pathOf('One'), await pathOf('Two')].map((path) => `${path}.strm\n`);
-    expect([first.code, first.stdout]).toEqual([0, links.join('')]);
+    expect([first.code, first.stdout]).toEqual([0, `${await pathOf('One')}.strm\n${await pathOf('Two')}.strm\n`]);
     expect(await library()).toEqual({ One: ALL, Two: WITHOUT_SUBTITLES });
-    const [one, two] = items.map(
-      ({ requestedUrl }) => `${target.baseUrl}/api/Get?url=${encodeURIComponent(requestedUrl)}\n`,
-    );
-    expect([await textOf('One', '.strm'), await textOf('Two', '.strm')]).toEqual([one, two]);
+    const links = items.map((one) => `${target.baseUrl}/api/Get?url=${encodeURIComponent(one.requestedUrl)}\n`);
+    expect([await textOf('One', '.strm'), await textOf('Two', '.strm')]).toEqual(links);
     expect(await textOf('One', '.nfo')).toMatch(
       /^<\?xml version="1.0" encoding="UTF-8"\?>\n<movie><title>One<\/title><plot>First line\n&lt;script&gt;alert\(1\)&lt;\/script&gt;\nLast line<\/plot><studio>.+<\/studio><premiered>2026-03-01<\/premiered><runtime>1<\/runtime><uniqueid type="reelay" default="true">\w{10}<\/uniqueid><tag>music<\/tag><tag>live<\/tag><thumb aspect="poster">http.+<\/thumb><lockdata>true<\/lockdata><\/movie>\n$/,
     );
     expect(await textOf('Two', '.nfo')).toContain('<title>&lt;Two&gt;</title>');
-    const getDetails = () => expect.fail('Requested again');
-    expect((await sync({ isLibrary: true }, { ...clientOf(), getDetails })).stderr).toBe(summary(0, 2));
+    expect((await sync(LIBRARY, withoutRequests())).stderr).toBe(summary(0, 2));
   });
 
   it('is updated when options change, files are missing, or metadata is a week old', async () => {
-    items = [item('One', 'small-detailed')];
-    await sync({ isLibrary: true });
+    items = [detailed('One')];
+    await sync(LIBRARY);
     const path = await pathOf('One');
-    const getDetails = () => expect.fail('Requested again');
-    const changed = await sync({ isLibrary: true, selection: { quality: '360p' } }, { ...clientOf(), getDetails });
-    expect([changed.stdout, await textOf('One', '.strm')]).toEqual([
-      `${path}.strm\n`,
-      expect.stringMatching(/&quality=360p\n$/),
-    ]);
-    items = [{ title: 'Renamed', requestedUrl: items[0]?.requestedUrl ?? '' }];
+    const isWritten = async (options?: Partial<SyncOptions>, client?: Client) =>
+      expect((await sync({ ...LIBRARY, ...options }, client)).stdout).toBe(`${path}.strm\n`);
+    await isWritten({ selection: { quality: '360p' } }, withoutRequests());
+    expect(await textOf('One', '.strm')).toMatch(/&quality=360p\n$/);
+    items = items.map((one) => ({ ...one, title: 'Renamed' }));
     for (const file of [`${path}.strm`, `${path}.en.srt`]) await rm(file);
-    expect((await sync({ isLibrary: true })).stdout).toBe(`${path}.strm\n`);
+    await isWritten();
     expect(await textOf('One', '.nfo')).toContain('<title>One</title>');
     const eightDaysAgo = Date.now() / 1000 - 8 * 86_400;
     await utimes(`${path}.nfo`, eightDaysAgo, eightDaysAgo);
-    expect((await sync({ isLibrary: true })).stdout).toBe(`${path}.strm\n`);
+    await isWritten();
     expect(await textOf('One', '.nfo')).toContain('<title>Renamed</title>');
+    // Recognized without the state of the folder, and beside files.
+    await rm(pathTo('.reelay.json'));
+    items = [detailed('One')];
+    await sync(LIBRARY);
     expect(await library()).toEqual({ One: ALL });
+    expect((await sync()).stdout).toBe(`${pathTo('One.mp4')}\n`);
   });
 
   it('removes items whose entries left the list with --delete, but no other files', async () => {
-    items = [item('One', 'small-detailed'), item('Two', 'combined'), item('Three', 'combined')];
-    await sync({ isLibrary: true });
-    const path = await pathOf('Two');
-    await writeFile(join(path, '..', 'own.txt'), 'mine');
+    items = [detailed('One'), item('Two'), item('Three')];
+    await sync(LIBRARY);
+    await writeFile(join(await pathOf('Two'), '..', 'own.txt'), 'mine');
     items = items.slice(2);
-    expect((await sync({ isLibrary: true })).stderr).toBe(summary(0, 1));
-    const { stderr } = await sync({ isLibrary: true, deletes: true });
+    expect((await sync(LIBRARY)).stderr).toBe(summary(0, 1));
+    const { stderr } = await sync({ ...LIBRARY, deletes: true });
     expect(stderr).toMatch(/^Deleted .*One \[\w+\]\nDeleted .*Two \[\w+\]\n0 fetched, 1 there/);
     expect(await library()).toEqual({ Two: 'own.txt', Three: WITHOUT_SUBTITLES });
   });
 
-  it('is recognized after the state of the folder was lost, and coexists with files', async () => {
-    items = [item('One', 'small-detailed')];
-    await sync({ isLibrary: true });
-    await rm(join(folder, '.reelay.json'));
-    await sync({ isLibrary: true });
-    expect(await library()).toEqual({ One: ALL });
-    expect((await sync()).stdout).toBe(`${join(folder, 'One.mp4')}\n`);
-  });
-
   it('lacks a cover that cannot be read, and entries that fail', async () => {
-    const live = { title: 'Now', requestedUrl: target.origin.url('/live/index.m3u8') };
-    items = [item('One', 'combined'), live, { title: 'Shared', requestedUrl: LINK }];
-    const client = clientOf();
-    const send: Client['send'] = (to, init) =>
+    items = [item('One'), live(), { title: 'Shared', requestedUrl: LINK }];
+    const { send } = clientOf();
+    const withoutCovers: Client['send'] = (to, init) =>
       to.startsWith('/api/Stream/Cover/')
         ? Promise.reject(new ReelayError('site-error', { status: 502 }))
-        : client.send(to, init);
-    const { code, stderr } = await sync({ isLibrary: true }, { ...client, send });
+        : send(to, init);
+    const { code, stderr } = await sync(LIBRARY, clientOf(undefined, { send: withoutCovers }));
     expect([code, await library()]).toEqual([EXIT_CODES.refused, { One: '.nfo .strm' }]);
     expect(stderr).toMatch(/\n\[2\/3\] Now: It is live.+\n\[3\/3\] Shared: Entry has no link of its own.*\n1 f/);
   });
@@ -233,14 +225,14 @@ describe('a library', () => {
 
 describe('an entry that fails', () => {
   it('is reported, does not stop the others, and sets the exit code', async () => {
-    const live = { title: 'Now', requestedUrl: target.origin.url('/live/index.m3u8') };
-    items = [entry('Gone', 'nowhere.mp4'), live, entry('One', 'clip.mp4'), { title: 'Shared', requestedUrl: LINK }];
+    const gone = at('Gone', '/site/gone/x');
+    items = [gone, live(), entry('One', 'clip.mp4'), { title: 'Shared', requestedUrl: LINK }];
     const { code, stdout, stderr } = await sync();
-    expect([code, stdout]).toEqual([EXIT_CODES.refused, `${join(folder, '03 - One.mp4')}\n`]);
+    expect([code, stdout]).toEqual([EXIT_CODES.refused, `${pathTo('03 - One.mp4')}\n`]);
     expect(stderr).toMatch(
-      /^\[1\/4\] Gone: .+\n\[2\/4\] Now: It is live.+\n\[3\/4\] One: .+\n\[4\/4\] Shared: Entry has no link of its own.*\n1 f/,
+      /^\[1\/4\] Gone: the site has removed it\n\[2\/4\] Now: It is live.+\n\[3\/4\] One: .+\n\[4\/4\] Shared: Entry has no link of its own.*\n1 f/,
     );
-    items = [entry('One', 'clip.mp4'), { title: 'Broken', requestedUrl: target.origin.url('/site/bug/x') }];
+    items = [entry('One', 'clip.mp4'), at('Broken', '/site/bug/x')];
     const waits: number[] = [];
     const sleep = async (milliseconds: number) => void waits.push(milliseconds);
     expect((await sync({ sleep, maxWaitSeconds: 180 })).code).toBe(EXIT_CODES.temporary);
@@ -248,44 +240,42 @@ describe('an entry that fails', () => {
   });
 
   it('ends the run when the others would fail too', async () => {
-    const instance = `http://127.0.0.1:${await freePort()}`;
-    await expect(sync({}, clientOf(instance))).rejects.toMatchObject({ code: 'unreachable' });
     const getDetails = () => Promise.reject(new ReelayError('maintenance', { status: 503 }));
-    await expect(sync({}, { ...clientOf(), getDetails })).rejects.toMatchObject({ code: 'maintenance' });
+    const clients = { unreachable: clientOf(`http://127.0.0.1:${await freePort()}`) };
+    for (const [code, client] of Object.entries({ ...clients, maintenance: clientOf(undefined, { getDetails }) }))
+      await expect(sync({}, client)).rejects.toMatchObject({ code });
     expect(await readdir(folder)).toEqual([]);
   });
 });
 
 describe('a folder that cannot be used', () => {
-  it.each(['FILE', 'FILE/list'])('is refused: %s', async (path) => {
+  it.each(['', '/list'])('is refused: FILE%s', async (path) => {
     const file = join(await temporaryFolder(), 'file');
     await writeFile(file, 'mine');
-    await expect(sync({ folder: path.replace('FILE', file) })).rejects.toMatchObject({
-      code: 'not-writable',
-      message: expect.stringMatching(/cannot be written: it is not a folder$/),
-    });
+    const message = expect.stringMatching(/cannot be written: it is not a folder$/);
+    await expect(sync({ folder: file + path })).rejects.toMatchObject({ code: 'not-writable', message });
     expect(await readFile(file, 'utf8')).toBe('mine');
   });
 
   it('is refused while another process updates it, and taken over from one that has ended', async () => {
     const held = Promise.withResolvers<string>();
     const locate = () => held.promise;
-    const first = syncList({ ...clientOf(), locate }, { link: LINK, folder, selection: {} });
-    const lock = join(folder, '.reelay.lock');
+    const first = syncList(clientOf(undefined, { locate }), { link: LINK, folder, selection: {} });
+    const lock = pathTo('.reelay.lock');
     await expect.poll(() => stat(lock).catch(() => undefined)).toBeDefined();
-    const inUse = { code: 'folder-in-use', message: expect.stringContaining(lock) };
+    const isInUse = async (content: object | string) => {
+      await writeFile(lock, typeof content === 'string' ? content : JSON.stringify(content));
+      const facts = { code: 'folder-in-use', message: expect.stringContaining(lock) };
+      await expect(sync()).rejects.toMatchObject(facts);
+    };
     // As another process: a lock of this one is from a process before it that had the same id.
-    await writeFile(lock, JSON.stringify({ pid: process.ppid, host: hostname() }));
-    await expect(sync()).rejects.toMatchObject(inUse);
+    await isInUse({ pid: process.ppid, host: hostname() });
     held.reject(new Error('Ended'));
     await expect(first).rejects.toThrow('Ended');
-    for (const content of [{ pid: 1, host: 'other.example' }, {}]) {
-      await writeFile(lock, JSON.stringify(content));
-      await expect(sync()).rejects.toMatchObject(inUse);
-    }
+    await isInUse({ pid: 1, host: 'other.example' });
+    await isInUse({});
     // Of a process that was killed before it had written what it is; it may also be about to.
-    await writeFile(lock, '');
-    await expect(sync()).rejects.toMatchObject(inUse);
+    await isInUse('');
     await utimes(lock, 0, 0);
     expect((await sync()).code).toBe(0);
     await writeFile(lock, JSON.stringify({ pid: 2 ** 22 + 1, host: hostname() }));

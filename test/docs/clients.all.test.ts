@@ -11,20 +11,26 @@ import { connectMcp } from '../support/mcp-client.ts';
 import { installPythonPackages } from '../support/python-packages.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/** What docs/clients.md says to paste, with the links of the origin in the place of its examples. */
+/** What the documents say to paste, with the links of the origin in the place of their examples. */
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const target = useTarget();
-const [, ...sections] = (await readFile(join(ROOT, 'docs/clients.md'), 'utf8')).split(/^## /m);
+const read = (file: string) => readFile(join(ROOT, file), 'utf8');
+const [, ...sections] = (await read('docs/clients.md')).split(/^## /m);
 const blocks = (language: string, heading: string): string[] => {
   const section = sections.find((text) => text.startsWith(`${heading}\n`)) ?? expect.fail(`No section ${heading}`);
   return [...section.matchAll(/^```(\w+)\n([\s\S]*?)\n```$/gm)]
     .filter(([, found]) => found === language)
     .map(([, , text = '']) => text);
 };
-const commands = sections
-  .map((text) => text.split('\n', 1)[0] ?? '')
-  .flatMap((heading) => blocks('sh', heading).flatMap((text) => text.split('\n')));
+const others = await Promise.all(['clients/reelay-client/README.md', 'docs/api.md'].map(read));
+const commands = [
+  ...sections
+    .map((text) => text.split('\n', 1)[0] ?? '')
+    .flatMap((heading) => blocks('sh', heading).flatMap((text) => text.split('\n'))),
+  // Without the comments behind them.
+  ...others.flatMap((text) => text.match(/^reelay https:\S+ .*?(?= {4}#|$)/gm) ?? []),
+];
 
 const CLIP = () => target.origin.url('/files/clip.mp4');
 const LIST = () => target.origin.url('/feeds/podcast.xml');
@@ -32,7 +38,8 @@ const LIST = () => target.origin.url('/feeds/podcast.xml');
 const filled = (text: string) =>
   text
     .replaceAll('https://example.com/some/video', CLIP())
-    .replaceAll('https://example.com/list', LIST())
+    .replaceAll(/https:\/\/example\.com\/(?:some\/)?list/g, LIST())
+    .replaceAll('storage:', 'stored/')
     .replaceAll(/(?<!\$)\bBASE\//g, `${target.baseUrl}/`);
 
 /** VLC does not run as root. */
@@ -76,7 +83,7 @@ async function run(command: string): Promise<string> {
   return folder;
 }
 
-describe('a command of docs/clients.md', () => {
+describe('a command of the documents', () => {
   it('is there for each of the programs', () => {
     const programs = new Set(commands.map((command) => command.split(' ', 1)[0]));
     expect(programs).toEqual(new Set(['mpv', 'vlc', 'reelay', 'aria2c', 'curl']));
@@ -84,16 +91,16 @@ describe('a command of docs/clients.md', () => {
 
   for (const command of commands) {
     const [program = ''] = command.split(' ', 1);
-    const needed = command.includes('aria2c') ? 'aria2c' : program;
+    const needed = ['aria2c', 'rclone'].find((name) => command.includes(name)) ?? program;
     const test = needed === 'reelay' ? it : itWith(needed);
     test(`runs: ${command}`, async () => {
       const folder = await run(command);
       const files = (await readdir(folder, { recursive: true })).filter((name) =>
-        /\.(?:mp4|mp3|m4a|strm|ts)$/.test(name),
+        /\.(?:mp4|mp3|m4a|strm|ts|zip)$/.test(name),
       );
       if (needed !== 'mpv') expect(files).not.toEqual([]);
       for (const name of files) expect((await stat(join(folder, name))).size).toBeGreaterThan(20);
-      if (command.startsWith('aria2c')) {
+      if (/^aria2c|rcat/.test(command)) {
         const file = await readFile(join(folder, files[0] ?? ''));
         expect(file.equals(await readFile(join(target.origin.mediaDir, 'clip.mp4')))).toBe(true);
       }
