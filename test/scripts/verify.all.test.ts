@@ -138,23 +138,23 @@ describe('npm run verify', () => {
   const ACCESS_KEY = 'a'.repeat(40);
   const own = useTarget({ settings: { accessKeys: [hashAccessKey(ACCESS_KEY)] } });
 
-  it('waits no longer than allowed for an instance that stays busy', async () => {
-    let requests = 0;
-    const baseUrl = await startBroken((_, response) => {
-      requests += 1;
-      return json(response, 503, { status: 503 }, { 'retry-after': '1' });
-    });
-    const { code, error } = await verify(baseUrl, '--wait', '1');
-    expect([code, error]).toEqual([3, expect.stringMatching(/Still 503 after waiting 1 s/)]);
-    expect(requests).toBe(2);
-  });
-
-  it('exits with 1 for maintenance that does not end', async () => {
-    const info = { version: 'v0.1.0', isHealthy: true, environment: 'Production', maintenance: 'Fetching tools' };
-    const baseUrl = await startBroken((_, response) => json(response, 200, info));
-    const { code, error } = await verify(baseUrl, '--wait', '0');
-    expect([code, error]).toEqual([1, expect.stringMatching(/is in maintenance: Fetching tools/)]);
-  });
+  const MAINTENANCE = { version: 'v0.1.0', isHealthy: true, environment: 'Production', maintenance: 'Fetching tools' };
+  it.each([
+    // It waits no longer than allowed for an instance that stays busy.
+    ['1', 503, { status: 503 }, 3, /Still 503 after waiting 1 s/, 2],
+    ['0', 200, MAINTENANCE, 1, /is in maintenance: Fetching tools/, 1],
+  ])(
+    'with --wait %s, for an instance that answers %i %j, exits with %i',
+    async (wait, status, body, code, says, times) => {
+      let requests = 0;
+      const baseUrl = await startBroken((_, response) => {
+        requests += 1;
+        return json(response, status, body, { 'retry-after': '1' });
+      });
+      expect(await verify(baseUrl, '--wait', wait)).toMatchObject({ code, error: expect.stringMatching(says) });
+      expect(requests).toBe(times);
+    },
+  );
 
   it('resolves and streams each link of a file, and names the type of a failure', async () => {
     const { origin, baseUrl } = target;
