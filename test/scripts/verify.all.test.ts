@@ -62,7 +62,7 @@ describe('npm run verify', () => {
     const { code, out, error } = await verify(baseUrl, ...links, '--links', list);
     expect(failuresOf(error), out).toEqual([]);
     expect(out).toContain(`link ${links[1]}`);
-    expect(out).toMatch(/^site +streamed +seconds +not streamed\n127\.0\.0\.1 +1 of 1 /m);
+    expect(out).toMatch(/^ok +127\.0\.0\.1 +1 of 1 streamed, in /m);
     expect(code).toBe(0);
   });
 
