@@ -1,5 +1,6 @@
 import { expect, vi } from 'vitest';
 import type { MediaInformation, MediaRendition } from '../../clients/reelay-client/src/api-types.ts';
+import type { ReceivedResponse } from '../support/request.ts';
 import type { Target } from './target.ts';
 
 /** Resolves a link to its single item. */
@@ -42,3 +43,13 @@ export const sizedConversionOf = (target: Target, link: string) =>
     },
     { timeout: 150_000, interval: 5_000 },
   );
+
+/** Expects HEAD to have the headers of GET, whatever its range. @returns the answer to GET */
+export async function expectHeadOf(target: Target, path: string): Promise<ReceivedResponse> {
+  const whole = await target.get(path);
+  const head = await target.get(path, { method: 'HEAD', headers: { range: 'bytes=0-9' } });
+  const { date: _, ...headers } = whole.headers;
+  expect([head.status, head.body.length]).toEqual([whole.status, 0]);
+  expect(head.headers).toMatchObject(headers);
+  return whole;
+}
