@@ -14,10 +14,10 @@ import { freePort } from '../support/free-port.ts';
 import { startBundledFixture } from './bundled-fixture.ts';
 
 const VITEST = resolve(import.meta.dirname, '../../node_modules/.bin/vitest');
-/** What any packaging could break: every operation, direct files and ranges, FFmpeg, yt-dlp, what is loaded late. `app` counts requests. */
-const FILES = ['app', 'details', 'mcp', 'media', 'openapi', 'operations'];
-/** The functions have an HTTP layer of their own. */
-const FILES_OF_BUNDLES = [...FILES, 'http'];
+/** What any packaging could break: every operation, files and ranges, FFmpeg, yt-dlp. `app` counts requests. */
+const FILES = ['app', 'media', 'operations'];
+/** The functions have an HTTP layer of their own, and load parts late. */
+const FILES_OF_BUNDLES = [...FILES, 'details', 'http', 'mcp', 'openapi'];
 
 interface Instance {
   readonly baseUrl: string;

@@ -39,7 +39,6 @@ describe('a layer', () => {
   it.each<[string, string | undefined, number]>([
     ['that is empty', undefined, 0],
     ['whose program fails', '#!/bin/sh\necho broken >&2\nexit 1\n', 0o755],
-    ['whose program is not executable code', 'nonsense', 0o755],
     ['whose program has no execute permission and prints another name', '#!/bin/sh\necho ffmpeg\n', 0o644],
     ['whose program is for another machine', '\u007fELF\u0002\u0001\u0001', 0o755],
   ])('%s is answered with 502: the table names no maintenance, nor does App', async (_, program, mode) => {
@@ -59,11 +58,6 @@ describe('a layer', () => {
     expect([result.statusCode, jsonOf(result)]).toEqual([502, FAILED]);
     expect(lines.join('\n')).toContain('yt-dlp runs as one process per link');
     expect(lines.join('\n')).not.toContain('ReferenceError');
-  });
-
-  it('is not required by GET /api/App', async () => {
-    const { result } = await ask('api', documented('/api/App'), { TOOLS_LAYER_DIR: await layerWith() });
-    expect([result.statusCode, jsonOf(result)]).toMatchObject([200, { isHealthy: true, maintenance: null }]);
   });
 });
 
@@ -92,18 +86,11 @@ describe('an unreachable table', () => {
     const { result } = await ask('get-resource', event, { AWS_ENDPOINT_URL_DYNAMODB: nowhere });
     expect(result.statusCode).toBe(400);
   });
-
-  it('is reported by GET /api/App as not healthy', async () => {
-    const { result } = await ask('api', documented('/api/App'), { AWS_ENDPOINT_URL_DYNAMODB: nowhere });
-    expect([result.statusCode, jsonOf(result)]).toMatchObject([200, { isHealthy: false, maintenance: null }]);
-  });
 });
 
 describe('a function with a missing or invalid variable', () => {
   it.each([
     ['api', 'TABLE_NAME', '', 'TABLE_NAME must be set'],
-    ['get-resource', 'TABLE_NAME', '', 'TABLE_NAME must be set'],
-    ['api', 'CORS_ALLOWED_ORIGINS', 'page', 'CORS_ALLOWED_ORIGINS must be a comma list of origins'],
     ['get-resource', 'PLAYLIST_LIMIT', 'many', 'PLAYLIST_LIMIT must be a whole number'],
   ])('%s does not start, and names the variable %s', async (name, variable, value, message) => {
     const changes = { ...functionFixture.environment, [variable]: value };

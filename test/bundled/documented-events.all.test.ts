@@ -69,24 +69,14 @@ describe.each(ROUTED)('%s at %s', (name, path, status, query) => {
 });
 
 describe('get-resource', () => {
-  const PATH = '/api/Fetch/GetResource';
-
-  it.each(['', 'url=', 'url=nonsense', 'url=ftp%3A%2F%2Fmedia.example%2F', 'url=nonsense&url=https://media.example/'])(
-    'rejects the query %j',
-    async (query) => {
-      const result = await send('get-resource', fromEdge(PATH, { query }));
-      expect([result.statusCode, jsonOf(result)]).toEqual([
-        400,
-        { type: '/problems/bad-url', title: 'Bad Request', status: 400 },
-      ]);
-    },
-  );
-
-  it('reads the first url of the raw query string', async () => {
-    const event = fromEdge(PATH, { query: 'url=https://media.example/watch?v=x&url=nonsense' });
+  it.each([
+    ['url=https://media.example/watch?v=x&url=nonsense', 502],
+    ['url=nonsense&url=https://media.example/', 400],
+  ])('reads the first url of the raw query string: %s', async (query, status) => {
+    const event = fromEdge('/api/Fetch/GetResource', { query });
     // API Gateway joins and decodes repeated parameters here.
     event.queryStringParameters = { url: 'https://media.example/watch?v=x,nonsense' };
-    expect((await send('get-resource', event)).statusCode).toBe(502);
+    expect((await send('get-resource', event)).statusCode).toBe(status);
   });
 
   it('tells of an entry event whether its failure is final', async () => {
@@ -106,7 +96,7 @@ describe('get-resource', () => {
 });
 
 describe('path', () => {
-  it.each(['/', '//', '/prod/api/App', '/api/%ZZ', '/api/\u0000', '/ü', `/${'a'.repeat(8_000)}`, ''])(
+  it.each(['/prod/api/App', '/api/%ZZ', '/api/\u0000', '/ü', ''])(
     '%j without a route is answered with a problem for every method',
     async (path) => {
       for (const method of ['GET', 'POST', 'BREW']) {

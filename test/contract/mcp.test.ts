@@ -15,7 +15,11 @@ describe('POST /mcp', () => {
   it.each(['legacy', 'auto'] as const)('serves the SDK in the mode %s', async (mode) => {
     const { client } = await connectMcp(target.baseUrl, { mode });
     const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(['fetch_media', 'get_transcript']);
+    expect(tools.map(({ name, annotations }) => [name, annotations?.readOnlyHint])).toEqual([
+      ['fetch_media', true],
+      ['get_transcript', true],
+    ]);
+    expect(client.getServerVersion()).toMatchObject({ name: 'reelay' });
   });
 
   it('finds files whose addresses can be opened as they are', async () => {

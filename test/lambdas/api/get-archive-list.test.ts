@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { problems } from '../../../core/api/problem.ts';
 import { NotDeliverable, UpstreamError } from '../../../core/errors/index.ts';
 import { type ApiFakes, ask, createApiFakes, jsonOf } from '../fakes.ts';
 
@@ -46,7 +45,6 @@ describe('GET /api/Stream/Archive', () => {
 
   it.each([
     ['without entries', { ...LIST, items: [] }, undefined],
-    ['that is not there', problems.notFound(), undefined],
     ['that is protected', new NotDeliverable('The list is private.'), 'The list is private.'],
     ['that its site does not send', new UpstreamError('reset'), undefined],
   ])('answers 404 to a list %s, and ends its job', async (_name, outcome, detail) => {
@@ -56,13 +54,8 @@ describe('GET /api/Stream/Archive', () => {
     expect(fakes.progress.map(([, { state }]) => state)).toEqual(['failed']);
   });
 
-  it('answers 503 during maintenance', async () => {
-    fakes.lease = { owner: 'o', expiresAt: 2e9, activity: 'Updating yt-dlp' };
-    expect((await ask(fakes, path())).statusCode).toBe(503);
-  });
-
-  it.each(['x'.repeat(65), 'a b', 'a/b', 'ü'])('answers 400 to the job %s, without a resolve', async (jobId) => {
-    const answer = await ask(fakes, path({ jobId }));
+  it('answers 400 to a job that is none, without a resolve', async () => {
+    const answer = await ask(fakes, path({ jobId: 'x'.repeat(65) }));
     expect(jsonOf(answer)).toMatchObject({ status: 400, detail: expect.stringContaining('jobId') });
     expect([fakes.resolves, fakes.progress]).toEqual([[], []]);
   });

@@ -45,7 +45,6 @@ describe('GET /api/Fetch/GetResource', () => {
   });
 
   it.each([
-    problems.notFound(),
     problems.notDeliverable('The media is DRM protected.'),
     createProblem('site-error', { cause: new Error('reset') }),
   ])('answers the problem of the resolve: $details.title', async (problem) => {
@@ -56,37 +55,24 @@ describe('GET /api/Fetch/GetResource', () => {
     expect(fakes.count).toBe(0);
   });
 
-  it('answers 503 while the disk has no space for what a resolve finds, without a resolve', async () => {
-    fakes.isFull = true;
-    const answer = await ask(fakes, FOR_LINK);
+  it.each([
+    ['while the disk has no space, without a resolve', { isFull: true }, 0],
+    ['when the disk becomes full during the resolve', { outcome: new StorageFull('No space') }, 1],
+  ])('answers 503 %s', async (_, changes, resolves) => {
+    const answer = await ask(Object.assign(fakes, changes), FOR_LINK);
     expect(answer.headers?.['retry-after']).toBe('60');
     const detail = 'The instance is out of disk space. Try again later.';
     expect(jsonOf(answer)).toEqual({ type: '/problems/busy', title: 'No Capacity', status: 503, detail });
-    expect([fakes.resolves, fakes.count]).toEqual([[], 0]);
+    expect([fakes.resolves.length, fakes.count]).toEqual([resolves, 0]);
   });
 
-  it('answers 503 when the disk becomes full during the resolve', async () => {
-    fakes.outcome = new StorageFull('No space');
-    expect(jsonOf(await ask(fakes, FOR_LINK))).toMatchObject({ title: 'No Capacity', status: 503 });
-  });
-
-  it('answers 502 when the table fails during the resolve', async () => {
-    fakes.outcome = new StateUnavailable('gone');
-    expect(jsonOf(await ask(fakes, FOR_LINK))).toEqual({
-      type: '/problems/service-failed',
-      title: 'Fetch Failed',
-      status: 502,
-    });
-  });
-
-  it('answers 502 without resolving when the table is unavailable', async () => {
-    fakes.isUnavailable = true;
-    expect(jsonOf(await ask(fakes, FOR_LINK))).toEqual({
-      type: '/problems/service-failed',
-      title: 'Fetch Failed',
-      status: 502,
-    });
-    expect(fakes.resolves).toEqual([]);
+  it.each([
+    ['without resolving when the table is unavailable', { isUnavailable: true }, 0],
+    ['when the table fails during the resolve', { outcome: new StateUnavailable('gone') }, 1],
+  ])('answers 502 %s', async (_, changes, resolves) => {
+    const answer = await ask(Object.assign(fakes, changes), FOR_LINK);
+    expect(jsonOf(answer)).toEqual({ type: '/problems/service-failed', title: 'Fetch Failed', status: 502 });
+    expect(fakes.resolves).toHaveLength(resolves);
   });
 });
 
@@ -106,11 +92,6 @@ describe('GET /api/Fetch/GetResource in maintenance', () => {
       detail: expect.stringMatching(/\.$/),
     });
     expect(fakes.resolves).toEqual([]);
-  });
-
-  it('answers 400 to a malformed link', async () => {
-    fakes.tools = undefined;
-    expect((await ask(fakes, `${PATH}?url=nonsense`)).statusCode).toBe(400);
   });
 });
 

@@ -7,6 +7,8 @@ const query = (more: Record<string, string> = {}) => `/api/Get?${new URLSearchPa
 const [SMALL] = RESOURCE.renditions as readonly [Rendition];
 const LARGE: Rendition = { ...SMALL, id: 'rendition-2', label: '2160p', height: 2160, formatIds: ['2'] };
 const AUDIO: Rendition = { ...SMALL, id: 'rendition-3', side: 'audio', fileExtension: '.m4a', formatIds: ['3'] };
+const ENTRY = { url: `${LINK}2`, title: 'Two', author: null, coverUrl: null, resourceId: 'r2' };
+const LIST = { type: 'PlayList', title: 'List', author: 'Someone', coverUrl: null } as const;
 const TRACK = { codec: 'av01', height: 2160 };
 
 let fakes: ApiFakes;
@@ -24,18 +26,14 @@ describe('GET /api/Get', () => {
     [{}, 'rendition-1', ''],
     [{ quality: 'best', codec: 'any' }, 'rendition-2', ''],
     [{ quality: '720P' }, 'rendition-1', ''],
-    [{ quality: ' worst ' }, 'rendition-1', ''],
     [{ quality: 'audio' }, 'rendition-3', ''],
     [{ quality: 'mp3' }, 'rendition-3', '?format=mp3'],
     [{ quality: '720p', format: 'MP3' }, 'rendition-1', '?format=mp3'],
-    [{ quality: 'mp3', bitrate: '320' }, 'rendition-3', '?format=mp3&bitrate=320'],
     [{ quality: '1080p', subtitles: 'pt-BR', audio: 'all' }, 'rendition-1', '?subtitles=pt-BR&audio=all'],
     [{ quality: 'mp3', audio: ' de', tags: 'TRUE' }, 'rendition-3', '?format=mp3&tags=true&audio=de'],
     [{ quality: '720p', format: 'mp3', bitrate: '128', end: '3' }, 'rendition-1', '?format=mp3&bitrate=128&end=3'],
-    [{ quality: 'mp3', start: '1.5', end: '3' }, 'rendition-3', '?format=mp3&start=1.5&end=3'],
     [{ quality: 'mp3', skip: 'Intro, sponsor' }, 'rendition-3', '?format=mp3&skip=sponsor,intro'],
     [{ quality: 'audio', mark: 'hook' }, 'rendition-3', '?tags=true&mark=hook'],
-    [{ quality: '', codec: '', start: '7' }, 'rendition-1', '?start=7'],
     [{ format: ' ', bitrate: '', tags: '', subtitles: '', start: '', end: '', from: '' }, 'rendition-1', ''],
   ])('%j redirects to the stream', async (parameters, id, search) => {
     const { statusCode, headers, body } = await ask(fakes, query(parameters));
@@ -48,25 +46,17 @@ describe('GET /api/Get', () => {
 
   it.each([
     [{ quality: '8k' }, 'quality must be best, worst, audio, mp3, or a height such as 1080p'],
-    [{ subtitles: 'a b' }, 'subtitles must be a language, such as en'],
-    [{ tags: 'yes' }, 'tags must be true, or absent'],
     [{ format: 'zip', subtitles: 'en' }, 'start, end, chapter and subtitles apply to a file, not an archive'],
     [{ format: 'zip', entries: '9,7-3' }, 'Ranges of entries must end with the later one'],
     [{ format: 'zip', split: 'chapters', mark: 'intro' }, 'split cannot be combined with mark'],
-    [{ chapter: '2', mark: 'intro' }, 'mark cannot be combined with chapter'],
-    [{ quality: 'mp3', bitrate: '64' }, 'bitrate must be 128, 192, 256, 320, or absent'],
     [{ quality: '720p', bitrate: '320' }, 'bitrate applies to MP3 only'],
-    [{ quality: '0p' }, 'quality must be best, worst, audio, mp3, or a height such as 1080p'],
     [{ quality: '1080p,720p' }, 'quality must be best, worst, audio, mp3, or a height such as 1080p'],
-    [{ codec: 'h264' }, 'codec must be any, or absent'],
     [{ format: 'wma' }, 'format must be mp3, m4a, opus, wav, zip, or absent'],
     [
       { skip: 'ads' },
       'skip must be of sponsor, selfpromo, interaction, intro, outro, preview, hook, filler, music_offtopic, separated by commas',
     ],
-    [{ start: 'x' }, 'start must be a number of seconds, such as 12.5'],
     [{ start: '-5', end: '-9' }, 'end must be later than start'],
-    [{ start: '5', end: '5' }, 'end must be later than start'],
   ])('rejects %j without a resolve', async (parameters, detail) => {
     const answer = await ask(fakes, query(parameters));
     expect(jsonOf(answer)).toEqual({ type: '/problems/bad-parameter', title: 'Bad Request', status: 400, detail });
@@ -85,34 +75,21 @@ describe('GET /api/Get', () => {
     [{}, '?format=zip'],
     [{ quality: 'MP3', bitrate: '320', from: '3' }, '?quality=mp3&bitrate=320&format=zip&from=3'],
   ])('redirects format=zip with %j to the archive of a list, whose entries it stores', async (more, search) => {
-    const entry = { url: `${LINK}2`, title: 'Two', author: null, coverUrl: null, resourceId: 'r2' };
-    fakes.outcome = { type: 'PlayList', title: 'List', author: 'Someone', coverUrl: null, items: [{ entry }] };
+    fakes.outcome = { ...LIST, items: [{ entry: ENTRY }] };
     const { statusCode, headers } = await ask(fakes, query({ format: 'zip', ...more }));
     const [list] = fakes.lists;
     expect([statusCode, headers?.location]).toEqual([302, `/api/Stream/Archive/${list?.id}${search}`]);
-    expect(list).toMatchObject({ url: LINK, title: 'List', author: 'Someone', entries: [entry] });
+    expect(list).toMatchObject({ url: LINK, title: 'List', author: 'Someone', entries: [ENTRY] });
     expect(list?.id).toMatch(/^[\w-]{33}$/);
     expect(list?.expiresAt).toBeGreaterThan(Date.now() / 1000 + 86_000);
   });
 
   it('redirects to the archive of selected entries, which has a key of its own', async () => {
-    const entry = { url: `${LINK}2`, title: 'Two', author: null, coverUrl: null, resourceId: 'r2' };
-    fakes.outcome = { type: 'PlayList', title: 'List', author: null, coverUrl: null, items: [{ entry }] };
+    fakes.outcome = { ...LIST, items: [{ entry: ENTRY }] };
     const selections: Record<string, string>[] = [{}, { entries: '1-3,7' }, { entries: '1-3,8' }];
     for (const more of selections) await ask(fakes, query({ format: 'zip', ...more }));
-    expect(fakes.lists.map(({ selected }) => selected)).toEqual([
-      undefined,
-      [
-        [1, 3],
-        [7, 7],
-      ],
-      [
-        [1, 3],
-        [8, 8],
-      ],
-    ]);
+    expect(fakes.lists.map(({ selected }) => selected?.join(' '))).toEqual([undefined, '1,3 7,7', '1,3 8,8']);
     expect(new Set(fakes.lists.map(({ id }) => id)).size).toBe(3);
-    expect((await ask(fakes, query({ format: 'zip', entries: '3-' }))).statusCode).toBe(400);
   });
 
   it('stores a single item as a list of one, without userinfo in its link', async () => {
@@ -123,20 +100,8 @@ describe('GET /api/Get', () => {
   });
 
   it('answers 404 for an archive of a list without entries', async () => {
-    fakes.outcome = { type: 'PlayList', title: null, author: null, coverUrl: null, items: [] };
+    fakes.outcome = { ...LIST, items: [] };
     expect((await ask(fakes, query({ format: 'zip' }))).statusCode).toBe(404);
-  });
-
-  it('rejects a clip of a list', async () => {
-    expect(jsonOf(await ask(fakes, query({ format: 'zip', start: '1' })))).toMatchObject({ status: 400 });
-  });
-
-  it('rejects a repeated start', async () => {
-    expect((await ask(fakes, `${query()}&start=1&start=2`)).statusCode).toBe(400);
-  });
-
-  it('rejects a request without a link', async () => {
-    expect((await ask(fakes, '/api/Get?quality=best')).statusCode).toBe(400);
   });
 
   it('answers 404 for a quality that the item does not have', async () => {
@@ -145,21 +110,12 @@ describe('GET /api/Get', () => {
   });
 
   it('takes a playlist of one entry for that entry, and rejects others', async () => {
-    const entry = { url: 'https://media.example/1', title: null, author: null, coverUrl: null };
-    const list = { type: 'PlayList' as const, title: 'List', author: null, coverUrl: null };
-    fakes.outcome = { ...list, items: [{ entry, resource: RESOURCE }] };
-    expect((await ask(fakes, query())).statusCode).toBe(302);
-    fakes.outcome = { ...list, items: [{ entry }] };
-    expect((await ask(fakes, query())).statusCode).toBe(404);
-    fakes.outcome = { ...list, items: [{ entry, resource: RESOURCE }, { entry }] };
-    expect(jsonOf(await ask(fakes, query()))).toMatchObject({
-      status: 415,
-      detail: expect.stringContaining('playlist'),
-    });
-  });
-
-  it('does not count as a resolve request', async () => {
-    await ask(fakes, query());
-    expect(fakes.count).toBe(0);
+    const resolved = { entry: ENTRY, resource: RESOURCE };
+    const statuses: unknown[] = [];
+    for (const items of [[resolved], [{ entry: ENTRY }], [resolved, { entry: ENTRY }]]) {
+      fakes.outcome = { ...LIST, items };
+      statuses.push((await ask(fakes, query())).statusCode);
+    }
+    expect(statuses).toEqual([302, 404, 415]);
   });
 });

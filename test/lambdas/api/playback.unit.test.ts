@@ -120,11 +120,6 @@ describe('toPlayback', () => {
     expect(playbackOf({ tracks, renditions, exactSizes }).audio[0]?.fileSizeBytes).toBe(4321);
   });
 
-  it('lists silent video as a file and as video', () => {
-    const playback = playbackOf({ tracks: [video('hd', 720)], renditions: [rendition('video', ['hd'])] });
-    expect([playback.video.length, playback.muxed]).toEqual([1, playback.video]);
-  });
-
   it('has nothing to seek in of a live stream', () => {
     const playback = playbackOf({ isLive: true, tracks: [aac], renditions: [rendition('audio', ['aac'])] });
     expect(playback.audio).toEqual([]);

@@ -84,18 +84,15 @@ describe('requireOriginSecret: a request without the secret', () => {
     expect(unknown).toEqual(known);
   });
 
-  it.each(['text/plain', 'text/json', 'application/json'])(
-    'gets the problem as %s when Accept prefers it',
-    async (accept) => {
-      const { result } = await ask({ headers: { accept } });
-      expect(result.headers).toMatchObject({
-        'content-type': `${accept}; charset=utf-8`,
-        'cache-control': 'no-store',
-        'x-content-type-options': 'nosniff',
-        vary: 'Accept, Origin',
-      });
-    },
-  );
+  it('gets the problem as Accept prefers it', async () => {
+    const { result } = await ask({ headers: { accept: 'text/json' } });
+    expect(result.headers).toMatchObject({
+      'content-type': 'text/json; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      vary: 'Accept, Origin',
+    });
+  });
 
   it('gets CORS headers for an allowed origin only', async () => {
     const allowed = await ask({ headers: { origin: ALLOWED_ORIGIN } });

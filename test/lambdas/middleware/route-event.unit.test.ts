@@ -10,11 +10,6 @@ const handler = routeEvent({
 const context = { awsRequestId: 'request' } as never;
 
 describe('routeEvent', () => {
-  it('dispatches an HTTP event to the HTTP handler', async () => {
-    const event = eventOf('/api/App');
-    expect(await handler(event, context)).toEqual(['http', event, context]);
-  });
-
   it('dispatches an event with a kind to the handler for direct invocations', async () => {
     expect(await handler({ kind: 'entry' }, context)).toEqual(['direct', { kind: 'entry' }, context]);
   });

@@ -5,46 +5,29 @@ import { ENTRIES_AT_ONCE, readFunctionEnvironment } from '../../../lambdas/funct
 
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
 
-const failureOf = (environment: Record<string, string | undefined>) => {
-  try {
-    return readFunctionEnvironment(environment);
-  } catch (error) {
-    return error;
-  }
-};
-
 describe('readFunctionEnvironment', () => {
-  it('needs only the table name', () => {
-    expect(readFunctionEnvironment({ TABLE_NAME: ' table ' })).toEqual({
-      tableName: 'table',
-      stage: 'local',
-      version,
-      environment: 'Production',
-      origins: [],
-    });
-  });
-
-  it('reads every variable', () => {
-    const environment = {
-      TABLE_NAME: 'table',
-      STAGE: 'prod',
-      REELAY_ENVIRONMENT: 'development',
-      CORS_ALLOWED_ORIGINS: 'https://a.example, https://b.example:8443',
-      ORIGIN_SECRET: 'hush',
-    };
-    expect(readFunctionEnvironment(environment)).toEqual({
-      tableName: 'table',
-      stage: 'prod',
-      version,
-      environment: 'Development',
-      origins: ['https://a.example', 'https://b.example:8443'],
-      originSecret: 'hush',
-    });
-  });
-
-  it.each([undefined, '', '  '])('has no origin secret when the variable is %j', (ORIGIN_SECRET) => {
-    expect(readFunctionEnvironment({ TABLE_NAME: 'table', ORIGIN_SECRET }).originSecret).toBeUndefined();
-  });
+  const LEAST = { tableName: 'table', stage: 'local', version, environment: 'Production', origins: [] };
+  it.each([
+    ['the table name alone', { TABLE_NAME: ' table ' }, LEAST],
+    ['a blank origin secret', { TABLE_NAME: 'table', ORIGIN_SECRET: '  ' }, LEAST],
+    [
+      'every variable',
+      {
+        TABLE_NAME: 'table',
+        STAGE: 'prod',
+        REELAY_ENVIRONMENT: 'development',
+        CORS_ALLOWED_ORIGINS: 'https://a.example, https://b.example:8443',
+        ORIGIN_SECRET: 'hush',
+      },
+      {
+        ...LEAST,
+        stage: 'prod',
+        environment: 'Development',
+        origins: ['https://a.example', 'https://b.example:8443'],
+        originSecret: 'hush',
+      },
+    ],
+  ])('reads %s', (_, environment, expected) => expect(readFunctionEnvironment(environment)).toEqual(expected));
 
   it.each([
     [{}, 'TABLE_NAME must be set'],
@@ -52,10 +35,10 @@ describe('readFunctionEnvironment', () => {
     [{ TABLE_NAME: 't', REELAY_ENVIRONMENT: 'test' }, /^REELAY_ENVIRONMENT must be one of Production, Development/],
     [{ TABLE_NAME: 't', CORS_ALLOWED_ORIGINS: 'page' }, /^CORS_ALLOWED_ORIGINS must be a comma list of origins/],
   ])('rejects %j in one line that names the variable', (environment, message) => {
-    const failure = failureOf(environment);
-    expect(failure).toBeInstanceOf(SettingError);
-    expect((failure as Error).message).toMatch(message);
-    expect((failure as Error).message).not.toContain('\n');
+    const read = () => readFunctionEnvironment(environment);
+    expect(read).toThrow(SettingError);
+    expect(read).toThrow(message);
+    expect(read).not.toThrow(/\n/);
   });
 });
 

@@ -186,23 +186,16 @@ describe('GET /api/Feed for download managers', () => {
     );
   });
 
-  it('states the size of MP3 in another bit rate', async () => {
-    const { body = '' } = await read({ format: 'metalink', quality: 'mp3', bitrate: '320' });
-    expect(body).toContain('<size>2466296</size>');
-  });
-
-  it('states no size of a file with options', async () => {
-    const { body = '' } = await read({ format: 'metalink', quality: 'mp3', bitrate: '320', tags: 'true' });
-    expect(body).toContain('&amp;quality=mp3&amp;bitrate=320&amp;tags=true</url>');
-    expect(body).not.toContain('<size>');
-  });
-
-  it('has the size of MP3 in the bit rate that fits, and nothing that does not', async () => {
-    const { body = '' } = await read({ format: 'metalink', quality: 'mp3', maxBytes: '1100000' });
-    expect(body).toContain('<size>986');
-    expect(body).toContain('&amp;quality=mp3&amp;maxBytes=1100000</url>');
-    expect((await read({ format: 'metalink', quality: 'mp3', maxBytes: '9' })).body).not.toContain('<size>');
-  });
+  it.each([
+    [{ bitrate: '320' }, /<size>2466296<.*&amp;bitrate=320<\/url>/],
+    [{ bitrate: '320', tags: 'true' }, /^(?!.*<size>).*&amp;quality=mp3&amp;bitrate=320&amp;tags=true<\/url>/],
+    [{ maxBytes: '1100000' }, /<size>986.*&amp;quality=mp3&amp;maxBytes=1100000<\/url>/],
+    [{ maxBytes: '9' }, /^(?!.*<size>)/],
+  ])('states the sizes of MP3 that are known, and nothing that does not fit: %j', async (more, expected) =>
+    expect((await read({ format: 'metalink', quality: 'mp3', ...more })).body).toMatch(
+      new RegExp(expected.source, 's'),
+    ),
+  );
 
   it('has selected entries with their numbers', async () => {
     const { body = '' } = await read({ format: 'metalink', entries: '3' });
@@ -213,14 +206,6 @@ describe('GET /api/Feed for download managers', () => {
     fakes.outcome = listOf([{ resource: itemOf(title) }], title);
     const [, name = ''] = /<file name="([^"]*)"/.exec((await read({ format: 'metalink' })).body ?? '') ?? [];
     expect(name).toMatch(/^[^/.<][^/<]*\/01 - [^/<]*\.mp4$/);
-  });
-
-  it.each(['0', '1-', 'x', '1, 2', '1;2'])('refuses the entries %j', async (entries) => {
-    const answer = await read({ format: 'metalink', entries });
-    expect([answer.statusCode, jsonOf(answer)]).toEqual([
-      400,
-      expect.objectContaining({ detail: 'entries must be numbers of entries, such as 1-3,7' }),
-    ]);
   });
 });
 
@@ -241,36 +226,26 @@ describe('GET /api/Feed as chapters', () => {
   });
 });
 
-describe('a conditional request', () => {
-  it.each(['ETAG', 'W/ETAG', '"other", ETAG', '*'])('with If-None-Match: %s is 304 without a body', async (header) => {
-    const { headers } = await read();
-    const etag = String(headers?.etag);
-    expect(etag).toMatch(/^"[\w-]{22}"$/);
-    const again = await read({}, { ...HOST, 'if-none-match': header.replace('ETAG', etag) });
-    expect([again.statusCode, again.body, again.headers?.etag]).toEqual([304, undefined, etag]);
-  });
-
-  it('is answered whole when an entry has changed', async () => {
-    const { headers } = await read();
-    fakes.outcome = listOf([{ resource: itemOf('One') }]);
-    expect((await read({}, { ...HOST, 'if-none-match': String(headers?.etag) })).statusCode).toBe(200);
-  });
+it('a conditional request is answered whole when an entry has changed, and else with 304', async () => {
+  const etag = String((await read()).headers?.etag);
+  expect(etag).toMatch(/^"[\w-]{22}"$/);
+  const again = () => read({}, { ...HOST, 'if-none-match': etag });
+  expect(await again()).toMatchObject({ statusCode: 304, headers: { etag } });
+  fakes.outcome = listOf([{ resource: itemOf('One') }]);
+  expect((await again()).statusCode).toBe(200);
 });
 
-describe('bad input', () => {
-  it.each<[Record<string, string>, string | RegExp]>([
-    [{ format: 'atom' }, 'format must be rss, m3u8, metalink, chapters, transcript, or absent'],
-    [{ quality: '8k' }, expect.stringMatching(/^quality must be /)],
-    [{ codec: 'h264' }, 'codec must be any, or absent'],
-  ])('%j is 400 without a resolve', async (more, detail) => {
-    expect(jsonOf(await read(more))).toEqual({
-      type: '/problems/bad-parameter',
-      title: 'Bad Request',
-      status: 400,
-      detail,
-    });
-    expect(fakes.resolves).toEqual([]);
-  });
+it.each<[Record<string, string>, unknown]>([
+  ...['0', '1-', 'x', '1, 2', '1;2'].map((entries): [Record<string, string>, string] => [
+    { format: 'metalink', entries },
+    'entries must be numbers of entries, such as 1-3,7',
+  ]),
+  [{ format: 'atom' }, 'format must be rss, m3u8, metalink, chapters, transcript, or absent'],
+  [{ quality: '8k' }, expect.stringMatching(/^quality must be /)],
+])('%j is 400 without a resolve', async (more, detail) => {
+  const problem = { type: '/problems/bad-parameter', title: 'Bad Request', status: 400, detail };
+  expect(jsonOf(await read(more))).toEqual(problem);
+  expect(fakes.resolves).toEqual([]);
 });
 
 describe('publicBaseUrl', () => {

@@ -40,26 +40,12 @@ const post = (body: string, headers: Record<string, string> = {}) =>
   ask(fakes, '/mcp', { method: 'POST', headers: { ...HOST, ...MESSAGE_HEADERS, ...headers }, body });
 
 describe('POST /mcp', () => {
-  it.each(['legacy', 'auto'] as const)(
-    'lists its tools, which only read, to a client that negotiates %s',
-    async (mode) => {
-      const { client } = await connect({}, mode === 'auto' ? mode : undefined);
-      const { tools } = await client.listTools();
-      expect(tools.map(({ name, annotations }) => [name, annotations?.readOnlyHint])).toEqual([
-        ['fetch_media', true],
-        ['get_transcript', true],
-      ]);
-      expect(client.getServerVersion()).toMatchObject({ name: 'reelay' });
-    },
-  );
-
   it.each([
     ['malformed JSON', '{"jsonrpc":', {}, 400],
     ['no message', '{"a":1}', {}, 400],
     ['no body', '', {}, 400],
     ['another type', messageOf('ping'), { 'content-type': 'text/plain' }, 415],
     ['an Accept without event streams', messageOf('ping'), { accept: 'application/json' }, 406],
-    ['a message that is too large', messageOf('ping', { text: 'x'.repeat(64 * 1024) }), {}, 413],
     ['an unknown revision', messageOf('ping'), { 'mcp-protocol-version': '1999-01-01' }, 400],
   ])('answers %s with an error of JSON-RPC', async (_, body, headers, status) => {
     const answer = await post(body, headers);
@@ -99,11 +85,7 @@ describe('POST /mcp', () => {
 
   it.each([
     ['https://evil.example', 403],
-    ['null', 403],
-    ['http://reelay.example:8081', 403],
     [ALLOWED_ORIGIN, 200],
-    [BASE_URL, 200],
-    ['chrome-extension://abcdef', 200],
   ])('answers a page of %s with %d', async (origin, status) => {
     const { statusCode, body = '' } = await post(messageOf('tools/list'), { origin });
     expect(statusCode).toBe(status);
@@ -180,21 +162,6 @@ describe('fetch_media', () => {
         },
       ],
     });
-  });
-
-  it('returns the items of a list without files, to be asked for by their address', async () => {
-    fakes.outcome = listOf([{ resource: itemOf('One') }, {}]);
-    const { type, items } = await media('https://media.example/list');
-    expect([type, items.map(({ video, audio }) => [video, audio])]).toEqual([
-      'PlayList',
-      [
-        [[], []],
-        [[], []],
-      ],
-    ]);
-    expect(items.map(({ sourceUrl }) => sourceUrl)).toEqual(
-      expect.arrayContaining([expect.stringMatching(/^https:\/\/media\.example\/0/)]),
-    );
   });
 
   it('returns the files of items that only the page of the list has', async () => {
