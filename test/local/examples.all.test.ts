@@ -5,18 +5,14 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { readSettings } from '../../core/config/settings.ts';
 import { buildPage } from '../../local/build-page.ts';
-import { startService } from '../../local/service/service.ts';
 import { certificate } from '../../packages/guarded-fetch/test/certificate.ts';
 import { containersUnavailable } from '../images/programs.ts';
-import { startOrigin } from '../origin/server.ts';
 import { itWith } from '../support/clients.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
 import { freePort } from '../support/free-port.ts';
 import { isThere } from '../support/on-path.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { createToolsFolder } from '../support/tools-folder.ts';
+import { pathTo, startLocal } from './local-service.ts';
 
 /** The examples of docs/examples in front of the real service, with other addresses and certificates. */
 
@@ -32,23 +28,11 @@ function replaced(text: string, replacements: Readonly<Record<string, string>>):
   }, text);
 }
 
-const root = await temporaryFolder();
-const tools = await createToolsFolder(join(root, 'tools'));
-const origin = closeAfterwards(await startOrigin());
+const { service, origin, root, toolsDir } = await startLocal({
+  settings: { TRUSTED_PROXIES: '1', ALLOWED_HOSTS: NAME, MAX_STREAMS_PER_CLIENT: '1' },
+});
 await writeFile(join(root, 'cert.pem'), certificate.cert);
 await writeFile(join(root, 'key.pem'), certificate.key);
-const settings = readSettings({
-  DATA_DIR: join(root, 'data'),
-  TOOLS_DIR: tools,
-  PORT: '0',
-  TOOLS_CHANNEL: 'stable',
-  EGRESS_ALLOW: origin.host,
-  TRUSTED_PROXIES: '1',
-  ALLOWED_HOSTS: NAME,
-  MAX_STREAMS_PER_CLIENT: '1',
-});
-const service = closeAfterwards(await startService({ settings, hasPage: false }));
-await service.ready;
 const agent = closeAfterwards(new Agent({ connect: { rejectUnauthorized: false, servername: NAME } }));
 
 interface Proxy {
@@ -129,9 +113,7 @@ describe.each([
   beforeAll(async () => {
     if (!isThere(program)) return;
     proxy = await startProxy();
-    const query = new URLSearchParams({ url: origin.url('/files/clip.mp4') });
-    const { body } = await get(proxy.url, `/api/Fetch/GetResource?${query}`);
-    path = `/api/Stream/Media/${JSON.parse(body.toString()).mediaItems[0].video.bestQualityKey}`;
+    path = await streamOf('/files/clip.mp4');
   });
   afterAll(() => (isThere(program) ? proxy.close() : undefined));
 
@@ -149,7 +131,8 @@ describe.each([
   });
 
   it('passes on the address of the client, whatever its headers claim', async () => {
-    const first = await open(proxy.url, await slowStream(), { 'x-forwarded-for': '192.0.2.1' });
+    // Its client does not read it to the end.
+    const first = await open(proxy.url, await streamOf('/files/long-video.mp4'), { 'x-forwarded-for': '192.0.2.1' });
     expect(first.statusCode).toBe(200);
     expect((await get(proxy.url, path, { 'x-forwarded-for': '192.0.2.2' })).status).toBe(429);
     first.body.on('error', () => undefined).destroy();
@@ -162,17 +145,14 @@ describe.each([
     { 'x-forwarded-proto': 'http' },
     { 'x-forwarded-host': `evil.example, ${NAME}`, 'x-forwarded-proto': 'http, http' },
   ])('has the links of a feed name the instance, whatever a client claims: %j', async (headers) => {
-    const query = new URLSearchParams({ url: origin.url('/feeds/podcast.xml') });
-    const { status, body } = await get(proxy.url, `/api/Feed?${query}`, headers);
+    const { status, body } = await get(proxy.url, pathTo('Feed', origin.url('/feeds/podcast.xml')), headers);
     expect(status).toBe(200);
     const bases = [...body.toString().matchAll(/"([^"]*)\/api\/(?:Feed|Get)\?/g)].map(([, base]) => base);
     expect(new Set(bases)).toEqual(new Set([`https://${NAME}`]));
   });
 
-  /** A stream that its client does not read to the end. */
-  async function slowStream(): Promise<string> {
-    const query = new URLSearchParams({ url: origin.url('/files/long-video.mp4') });
-    const { body } = await get(proxy.url, `/api/Fetch/GetResource?${query}`);
+  async function streamOf(file: string): Promise<string> {
+    const { body } = await get(proxy.url, pathTo('Fetch/GetResource', origin.url(file)));
     return `/api/Stream/Media/${JSON.parse(body.toString()).mediaItems[0].video.bestQualityKey}`;
   }
 });
@@ -209,7 +189,7 @@ describe('the example for systemd', () => {
         HOST: '127.0.0.1',
         PORT: String(port),
         DATA_DIR: join(root, 'unit'),
-        TOOLS_DIR: tools,
+        TOOLS_DIR: toolsDir,
         TOOLS_CHANNEL: 'stable',
       },
       stdio: ['ignore', 'ignore', 'pipe'],

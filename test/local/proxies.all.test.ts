@@ -8,7 +8,7 @@ import { itWith } from '../support/clients.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
 import { freePort } from '../support/free-port.ts';
 import { startNginx } from '../support/nginx.ts';
-import { BASE, pathTo, startBehindProxy } from './behind-proxy.ts';
+import { BASE, pathTo, startBehindProxy } from './local-service.ts';
 
 const { service, origin, root } = await startBehindProxy();
 const upstream = new URL(service.baseUrl).host;

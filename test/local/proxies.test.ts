@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
 import { basePathOf, createReadProxies } from '../../local/service/proxies.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
-import { BASE, pathTo, startBehindProxy } from './behind-proxy.ts';
+import { BASE, pathTo, startBehindProxy } from './local-service.ts';
 
 const { service, origin } = await startBehindProxy();
 const agent = closeAfterwards(new Agent({ pipelining: 0 }));

@@ -1,39 +1,28 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readSettings } from '../../core/config/settings.ts';
 import { type Log, silentLog } from '../../core/log/index.ts';
-import { startService } from '../../local/service/service.ts';
 import { createLabelValues, operationOf, startMetricsServer } from '../../local/service/service-metrics.ts';
-import { startOrigin } from '../origin/server.ts';
 import { itWith } from '../support/clients.ts';
-import { closeAfterwards } from '../support/close-afterwards.ts';
 import { runProgram } from '../support/media-tools.ts';
 import { openResponse, sendRequest } from '../support/request.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { createToolsFolder } from '../support/tools-folder.ts';
+import { pathTo, startLocal } from './local-service.ts';
 
 const EXAMPLES = resolve(import.meta.dirname, '../../docs/examples');
-const root = await temporaryFolder();
-const origin = closeAfterwards(await startOrigin());
 let metricsUrl = '';
-const settings = readSettings({
-  DATA_DIR: join(root, 'data'),
-  TOOLS_DIR: await createToolsFolder(join(root, 'tools')),
-  PORT: '0',
-  TOOLS_CHANNEL: 'stable',
-  EGRESS_ALLOW: origin.host,
-  METRICS_PORT: '0',
-  BASE_PATH: '/media',
-  MAX_STREAMS: '7',
-  MAX_STREAMS_PER_CLIENT: '1',
-  MAX_FFMPEG: '3',
-});
 const info: Log['info'] = (message, fields) => {
   if (message === 'Metrics are served') metricsUrl = `http://127.0.0.1:${fields?.port}/metrics`;
 };
-const service = closeAfterwards(await startService({ settings, hasPage: false, log: { ...silentLog, info } }));
-await service.ready;
+const { service, origin, root } = await startLocal({
+  log: { ...silentLog, info },
+  settings: {
+    METRICS_PORT: '0',
+    BASE_PATH: '/media',
+    MAX_STREAMS: '7',
+    MAX_STREAMS_PER_CLIENT: '1',
+    MAX_FFMPEG: '3',
+  },
+});
 
 /** Samples by name and labels, as Prometheus reads them. */
 async function scrape(): Promise<ReadonlyMap<string, number>> {
@@ -49,70 +38,65 @@ async function scrape(): Promise<ReadonlyMap<string, number>> {
       }),
   );
 }
-const resolveLink = async (link: string) => {
-  const query = new URLSearchParams({ url: link });
-  const { body } = await sendRequest(`${service.baseUrl}/api/Fetch/GetResource?${query}`);
-  return JSON.parse(body.toString());
-};
+const sampleOf = async (name: string) => (await scrape()).get(name);
+const send = (path: string, options = {}) => sendRequest(service.baseUrl + path, options);
+const resolveLink = async (path: string) =>
+  JSON.parse((await send(pathTo('Fetch/GetResource', origin.url(path)))).body.toString());
+const streamOf = async (path: string, side: 'video' | 'audio' = 'video') =>
+  `/api/Stream/Media/${(await resolveLink(path)).mediaItems[0][side].bestQualityKey}`;
 
 describe('metrics', () => {
   it('count resolves by outcome and site, streams, bytes and requests', async () => {
-    const { mediaItems } = await resolveLink(origin.url('/files/clip.mp4'));
-    await resolveLink(origin.url('/files/missing.mp4'));
-    const path = `/api/Stream/Media/${mediaItems[0].video.bestQualityKey}`;
-    const { body } = await sendRequest(service.baseUrl + path);
-    const stream = 'reelay_http_requests_total{operation="Media",method="GET",status="200"}';
-    await expect.poll(async () => (await scrape()).get(stream)).toBe(1);
+    const path = await streamOf('/files/clip.mp4');
+    await resolveLink('/files/missing.mp4');
+    const { body } = await send(path);
+    await send('/media/api/App');
+    const requests = (operation: string) =>
+      `reelay_http_requests_total{operation="${operation}",method="GET",status="200"}`;
+    for (const operation of ['Media', 'GetAppInfo']) await expect.poll(() => sampleOf(requests(operation))).toBe(1);
     // The service ends a stream a moment after its client has received it.
-    await expect.poll(async () => (await scrape()).get('reelay_streams_running')).toBe(0);
+    await expect.poll(() => sampleOf('reelay_streams_running')).toBe(0);
 
     const samples = await scrape();
-    expect(samples.get('reelay_resolves_total{outcome="resolved",site="Generic"}')).toBe(1);
-    expect(samples.get('reelay_resolves_total{outcome="not found",problem="not-found",site="unknown"}')).toBe(1);
-    expect(samples.get('reelay_resolve_seconds_count')).toBe(2);
-    expect(samples.get('reelay_streams_total')).toBe(1);
-    expect(samples.get('reelay_sent_bytes_total')).toBeGreaterThan(body.length);
-    expect(samples.get('reelay_received_bytes_total')).toBeGreaterThan(body.length);
-    expect(samples.get('reelay_http_response_head_seconds_count{operation="GetResource"}')).toBe(2);
-    await sendRequest(`${service.baseUrl}/media/api/App`);
-    const below = 'reelay_http_requests_total{operation="GetAppInfo",method="GET",status="200"}';
-    await expect.poll(async () => (await scrape()).get(below)).toBe(1);
+    expect(Object.fromEntries(samples)).toMatchObject({
+      'reelay_resolves_total{outcome="resolved",site="Generic"}': 1,
+      'reelay_resolves_total{outcome="not found",problem="not-found",site="unknown"}': 1,
+      reelay_resolve_seconds_count: 2,
+      reelay_streams_total: 1,
+      'reelay_http_response_head_seconds_count{operation="GetResource"}': 2,
+      reelay_ytdlp_process_per_link: 0,
+    });
+    for (const direction of ['sent', 'received'])
+      expect(samples.get(`reelay_${direction}_bytes_total`)).toBeGreaterThan(body.length);
     expect(samples.get('process_resident_memory_bytes')).toBeGreaterThan(1e7);
     expect([...samples.keys()].filter((name) => name.startsWith('reelay_tool_info'))).toHaveLength(2);
-    expect(samples.get('reelay_ytdlp_process_per_link')).toBe(0);
   });
 
   it('count conversions, refusals and limits', async () => {
-    const { mediaItems } = await resolveLink(origin.url('/files/tone.m4a'));
-    const path = `/api/Stream/Media/${mediaItems[0].audio.bestQualityKey}`;
-    await sendRequest(`${service.baseUrl}${path}?format=mp3`);
-    await expect.poll(async () => (await scrape()).get('reelay_streams_running')).toBe(0);
-    const slow = await resolveLink(origin.url('/slow/long.mp4?rate=100000'));
-    const { body } = await openResponse(
-      `${service.baseUrl}/api/Stream/Media/${slow.mediaItems[0].video.bestQualityKey}`,
-    );
+    const path = await streamOf('/files/tone.m4a', 'audio');
+    await send(`${path}?format=mp3`);
+    await expect.poll(() => sampleOf('reelay_streams_running')).toBe(0);
+    const { body } = await openResponse(service.baseUrl + (await streamOf('/slow/long.mp4?rate=100000')));
     body.on('error', () => undefined);
-    expect((await sendRequest(service.baseUrl + path)).status).toBe(429);
+    expect((await send(path)).status).toBe(429);
     body.destroy();
-
-    const samples = await scrape();
-    expect(samples.get('reelay_conversions_total{format="mp3"}')).toBe(1);
-    expect(samples.get('reelay_admission_refused_total{limit="streams of a client"}')).toBe(1);
-    expect(samples.get('reelay_streams_limit')).toBe(7);
-    expect(samples.get('reelay_ffmpeg_limit')).toBe(3);
+    expect(Object.fromEntries(await scrape())).toMatchObject({
+      'reelay_conversions_total{format="mp3"}': 1,
+      'reelay_admission_refused_total{limit="streams of a client"}': 1,
+      reelay_streams_limit: 7,
+      reelay_ffmpeg_limit: 3,
+    });
   });
 
   it('name the outgoing address that a site blocks', async () => {
-    const problem = await resolveLink(origin.url('/trouble/429'));
-    expect(problem).toMatchObject({ type: '/problems/rate-limited' });
-    const samples = await scrape();
-    const rest = samples.get('reelay_outgoing_address_rest_seconds{site="127.0.0.1",address="direct"}');
-    expect(rest).toBeGreaterThan(200);
+    expect(await resolveLink('/trouble/429')).toMatchObject({ type: '/problems/rate-limited' });
+    const rest = 'reelay_outgoing_address_rest_seconds{site="127.0.0.1",address="direct"}';
+    expect(await sampleOf(rest)).toBeGreaterThan(200);
   });
 
   it('have labels without links, keys and other text of clients', async () => {
-    await sendRequest(`${service.baseUrl}/api/Stream/Media/SECRET-KEY?token=SECRET`, { method: 'GET' });
-    await sendRequest(`${service.baseUrl}/SECRET`, { method: 'PROPFIND' });
+    await send('/api/Stream/Media/SECRET-KEY?token=SECRET');
+    await send('/SECRET', { method: 'PROPFIND' });
     const names = [...(await scrape()).keys()].join('\n');
     expect(names).toContain('operation="page",method="other"');
     expect(names).not.toContain('SECRET');
@@ -120,19 +104,15 @@ describe('metrics', () => {
   });
 
   it('are served on their own port and path only', async () => {
-    expect((await sendRequest(`${service.baseUrl}/metrics`)).status).toBe(404);
+    expect((await send('/metrics')).status).toBe(404);
     expect((await sendRequest(metricsUrl.replace('/metrics', '/'))).status).toBe(404);
     expect((await sendRequest(metricsUrl, { method: 'POST' })).status).toBe(405);
   });
 
-  it('are answered to known hosts only, so that no page can read them by DNS rebinding', async () => {
-    const { port } = new URL(metricsUrl);
-    const statusFor = async (host: string) => (await sendRequest(metricsUrl, { headers: { host } })).status;
-    expect(await statusFor(`rebound.example:${port}`)).toBe(421);
-    expect(await statusFor(`localhost:${port}`)).toBe(200);
-  });
-
+  // No page can read them by DNS rebinding.
   it.each([
+    [[], '127.0.0.1', 'rebound.example', 421],
+    [[], '127.0.0.1', 'localhost', 200],
     [[], '0.0.0.0', 'metrics.lan', 200],
     [['media.example'], '0.0.0.0', 'metrics.lan', 421],
     [['media.example'], '0.0.0.0', 'media.example', 200],
@@ -141,20 +121,21 @@ describe('metrics', () => {
     const rendering = { render: async () => ({ contentType: 'text/plain', text: '' }) };
     const server = await startMetricsServer(rendering, { metricsHost, metricsPort: 0, allowedHosts }, silentLog);
     const address = metricsHost === '0.0.0.0' ? '127.0.0.1' : metricsHost;
-    const answer = await sendRequest(`http://${address}:${server.port}/metrics`, { headers: { host } });
+    const sent = { headers: { host: `${host}:${server.port}` } };
+    const answer = await sendRequest(`http://${address}:${server.port}/metrics`, sent);
     await server.close();
     expect(answer.status).toBe(status);
   });
 
-  it('have the operation of a path as label', () => {
-    expect(operationOf('/API/fetch/getresource?url=x')).toBe('GetResource');
-    expect(operationOf('/api/Stream/Combined/key')).toBe('Combined');
-    expect(operationOf('/api/stream/segments/key')).toBe('SkipSegments');
-    expect(operationOf('/api/stream/archive?url=x')).toBe('ArchiveList');
-    expect(operationOf('/api/Stream/Archive/Progress/a')).toBe('ArchiveProgress');
-    expect(operationOf('/api/Stream/Archive/key')).toBe('Archive');
-    expect(operationOf('/api/App/extra')).toBe('page');
-  });
+  it.each([
+    ['/API/fetch/getresource?url=x', 'GetResource'],
+    ['/api/Stream/Combined/key', 'Combined'],
+    ['/api/stream/segments/key', 'SkipSegments'],
+    ['/api/stream/archive?url=x', 'ArchiveList'],
+    ['/api/Stream/Archive/Progress/a', 'ArchiveProgress'],
+    ['/api/Stream/Archive/key', 'Archive'],
+    ['/api/App/extra', 'page'],
+  ])('have the operation of the path %s as label: %s', (path, name) => expect(operationOf(path)).toBe(name));
 
   it('bound the values of a label', () => {
     const labelOf = createLabelValues(2);
