@@ -1,13 +1,12 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, vi } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
 import { startOrigin } from '../origin/server.ts';
 import { sha256 } from '../sites/stock-yt-dlp.ts';
 import { itWith } from '../support/clients.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
 import { freePort } from '../support/free-port.ts';
+import { startListening } from '../support/listening-program.ts';
 import { startNginxCache } from '../support/nginx-cache.ts';
 import { isThere } from '../support/on-path.ts';
 import { sendRequest } from '../support/request.ts';
@@ -26,24 +25,8 @@ const etag = (await sendRequest(service.baseUrl + path)).headers.etag ?? '';
 /** Starts a program that listens at a free port. */
 async function startCache(program: string, argsFor: (port: number) => Promise<readonly string[]>) {
   const port = await freePort();
-  const child = spawn(program, await argsFor(port), { stdio: ['ignore', 'ignore', 'pipe'] });
-  const ended = once(child, 'exit');
-  let log = '';
-  child.stderr.on('data', (chunk) => {
-    log += chunk;
-  });
-  closeAfterwards({
-    async close() {
-      child.kill('SIGTERM');
-      await ended;
-    },
-  });
   const url = `http://127.0.0.1:${port}`;
-  const isUp = async () => {
-    if (child.exitCode !== null) throw new Error(`${program} ended: ${log}`);
-    await sendRequest(`${url}/api/App`);
-  };
-  await vi.waitFor(isUp, { timeout: 60_000 });
+  await startListening(program, await argsFor(port), dir, () => sendRequest(`${url}/api/App`));
   return url;
 }
 

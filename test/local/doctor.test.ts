@@ -27,13 +27,12 @@ const environmentWith = (more: Record<string, string> = {}) => ({
   TOOLS_UPDATE_HOURS: '0',
   ...more,
 });
-async function findingsOf(environment: Record<string, string>, unknownVariables: string[] = []): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  const checks = runChecks({ environment, unknownVariables, referenceUrl: origin.url('/files/clip.mp4') });
-  for await (const finding of checks) findings.push(finding);
-  return findings;
-}
+const findingsOf = (environment: Record<string, string>, unknownVariables: string[] = []): Promise<Finding[]> =>
+  Array.fromAsync(runChecks({ environment, unknownVariables, referenceUrl: origin.url('/files/clip.mp4') }));
 const on = (subject: string, findings: readonly Finding[]) => findings.filter((finding) => finding.subject === subject);
+/** What is found of a subject on a machine with these variables. */
+const foundOn = async (subject: string, more: Record<string, string>) =>
+  on(subject, await findingsOf(environmentWith(more)));
 
 describe('runChecks', () => {
   it('finds no problem on a new machine, and creates nothing', async () => {
@@ -56,8 +55,7 @@ describe('runChecks', () => {
     ]));
 
   it('runs the tools that are installed', async () => {
-    const findings = await findingsOf(environmentWith({ TOOLS_DIR: toolsDir }));
-    expect(on('Tools', findings)).toMatchObject([
+    expect(await foundOn('Tools', { TOOLS_DIR: toolsDir })).toMatchObject([
       { severity: 'ok', text: `FFmpeg ${ffmpeg.version} (${ffmpeg.source})` },
       {
         severity: 'ok',
@@ -69,7 +67,7 @@ describe('runChecks', () => {
   it('reports tools that are missing from a folder in use', async () => {
     const dir = join(root, 'empty');
     await mkdir(dir);
-    expect(on('Tools', await findingsOf(environmentWith({ TOOLS_DIR: dir })))).toMatchObject([
+    expect(await foundOn('Tools', { TOOLS_DIR: dir })).toMatchObject([
       { severity: 'problem', text: expect.stringMatching(/^no FFmpeg .*update-tools$/) },
       { severity: 'problem', text: expect.stringMatching(/^no yt-dlp .*update-tools$/) },
     ]);
@@ -103,8 +101,7 @@ describe('runChecks', () => {
   });
 
   it('names the source address that is not of this machine', async () => {
-    const findings = await findingsOf(environmentWith({ SOURCE_ADDRESSES: '127.0.0.2,192.0.2.1' }));
-    expect(on('Outgoing', findings)).toMatchObject([
+    expect(await foundOn('Outgoing', { SOURCE_ADDRESSES: '127.0.0.2,192.0.2.1' })).toMatchObject([
       { severity: 'ok', text: expect.stringMatching(/ from 127\.0\.0\.2$/) },
       { severity: 'problem', text: expect.stringMatching(/ from 192\.0\.2\.1 .*SOURCE_ADDRESSES/) },
     ]);
@@ -113,27 +110,28 @@ describe('runChecks', () => {
   it('reports a data folder that is a file or readable for other users', async () => {
     const file = join(root, 'file');
     await writeFile(file, '');
-    expect(on('Data folder', await findingsOf(environmentWith({ DATA_DIR: join(file, 'data') })))).toMatchObject([
+    expect(await foundOn('Data folder', { DATA_DIR: join(file, 'data') })).toMatchObject([
       { severity: 'problem', text: `${file} is not a folder` },
     ]);
     const open = join(root, 'open');
     await mkdir(open);
     await chmod(open, 0o755);
-    expect(on('Data folder', await findingsOf(environmentWith({ DATA_DIR: open })))).toMatchObject([
+    expect(await foundOn('Data folder', { DATA_DIR: open })).toMatchObject([
       { severity: 'warning', text: expect.stringContaining('chmod 700') },
     ]);
   });
 });
 
 describe('single checks', () => {
-  it('warns of an instance that is open to its network', () => {
-    const exposure = (more: Record<string, string>) => checkExposure(readSettings(more)).severity;
-    expect(exposure({})).toBe('ok');
-    expect(exposure({ HOST: '::1' })).toBe('ok');
-    expect(exposure({ HOST: '0.0.0.0' })).toBe('warning');
-    expect(exposure({ HOST: '0.0.0.0', TRUSTED_PROXIES: '1' })).toBe('ok');
-    expect(exposure({ HOST: '0.0.0.0', ACCESS_KEYS: 'k'.repeat(24) })).toBe('ok');
-  });
+  it.each([
+    [{}, 'ok'],
+    [{ HOST: '::1' }, 'ok'],
+    [{ HOST: '0.0.0.0' }, 'warning'],
+    [{ HOST: '0.0.0.0', TRUSTED_PROXIES: '1' }, 'ok'],
+    [{ HOST: '0.0.0.0', ACCESS_KEYS: 'k'.repeat(24) }, 'ok'],
+  ])('say of an instance with %j, which may be open to its network: %s', (settings, severity) =>
+    expect(checkExposure(readSettings(settings)).severity).toBe(severity),
+  );
 
   it('are printed in columns', () =>
     expect(formatFindings([{ severity: 'ok', subject: 'Port', text: 'free' }])).toBe('ok       Port           free'));

@@ -4,13 +4,14 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { Agent, request } from 'undici';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { buildPage } from '../../local/build-page.ts';
 import { certificate } from '../../packages/guarded-fetch/test/certificate.ts';
 import { containersUnavailable } from '../images/programs.ts';
 import { itWith } from '../support/clients.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
 import { freePort } from '../support/free-port.ts';
+import { startListening } from '../support/listening-program.ts';
 import { isThere } from '../support/on-path.ts';
 import { pathTo, startLocal } from './local-service.ts';
 
@@ -35,14 +36,9 @@ await writeFile(join(root, 'cert.pem'), certificate.cert);
 await writeFile(join(root, 'key.pem'), certificate.key);
 const agent = closeAfterwards(new Agent({ connect: { rejectUnauthorized: false, servername: NAME } }));
 
-interface Proxy {
-  readonly url: string;
-  close(): Promise<void>;
-}
-
 const upstream = () => new URL(service.baseUrl).host;
 
-async function startNginx(): Promise<Proxy> {
+async function startNginx(): Promise<string> {
   const port = await freePort();
   const site = replaced(await example('nginx.conf'), {
     'listen 443 ssl http2': `listen 127.0.0.1:${port} ssl http2`,
@@ -61,7 +57,7 @@ async function startNginx(): Promise<Proxy> {
   return start('nginx', ['-p', root, '-c', 'nginx.conf', '-e', 'stderr'], port);
 }
 
-async function startCaddy(): Promise<Proxy> {
+async function startCaddy(): Promise<string> {
   const port = await freePort();
   const site = replaced(await example('Caddyfile'), {
     'reelay.example {': `https://reelay.example:${port} {\n\tbind 127.0.0.1\n\ttls ${root}/cert.pem ${root}/key.pem`,
@@ -71,29 +67,10 @@ async function startCaddy(): Promise<Proxy> {
   return start('caddy', ['run', '--config', join(root, 'Caddyfile'), '--adapter', 'caddyfile'], port);
 }
 
-async function start(program: string, args: readonly string[], port: number): Promise<Proxy> {
-  const env = { PATH: process.env.PATH, HOME: root, XDG_DATA_HOME: root, XDG_CONFIG_HOME: root };
-  const child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
-  const ended = once(child, 'exit');
-  let log = '';
-  child.stderr.on('data', (chunk) => {
-    log += chunk;
-  });
+async function start(program: string, args: readonly string[], port: number): Promise<string> {
   const url = `https://127.0.0.1:${port}`;
-  await vi.waitFor(
-    async () => {
-      if (child.exitCode !== null) throw new Error(`${program} ended: ${log}`);
-      await get(url, '/api/App');
-    },
-    { timeout: 60_000 },
-  );
-  return {
-    url,
-    async close() {
-      child.kill('SIGKILL');
-      await ended;
-    },
-  };
+  await startListening(program, args, root, () => get(url, '/api/App'));
+  return url;
 }
 
 const open = (url: string, path: string, headers: Record<string, string> = {}) =>
@@ -108,23 +85,22 @@ describe.each([
   ['Caddy', 'caddy', startCaddy],
 ])('the example for %s', (_, program, startProxy) => {
   const it = itWith(program);
-  let proxy: Proxy;
+  let proxy: string;
   let path: string;
   beforeAll(async () => {
     if (!isThere(program)) return;
     proxy = await startProxy();
     path = await streamOf('/files/clip.mp4');
   });
-  afterAll(() => (isThere(program) ? proxy.close() : undefined));
 
   it('passes the public name on, which the service requires', async () => {
     expect((await request(`${service.baseUrl}/api/App`, { headers: { host: 'other.example' } })).statusCode).toBe(421);
-    expect(await get(proxy.url, '/api/App')).toMatchObject({ status: 200 });
+    expect(await get(proxy, '/api/App')).toMatchObject({ status: 200 });
   });
 
   it('delivers ranges of a stream', async () => {
     const file = await readFile(join(origin.mediaDir, 'clip.mp4'));
-    expect(await get(proxy.url, path, { range: 'bytes=1000-1999' })).toEqual({
+    expect(await get(proxy, path, { range: 'bytes=1000-1999' })).toEqual({
       status: 206,
       body: file.subarray(1000, 2000),
     });
@@ -132,9 +108,9 @@ describe.each([
 
   it('passes on the address of the client, whatever its headers claim', async () => {
     // Its client does not read it to the end.
-    const first = await open(proxy.url, await streamOf('/files/long-video.mp4'), { 'x-forwarded-for': '192.0.2.1' });
+    const first = await open(proxy, await streamOf('/files/long-video.mp4'), { 'x-forwarded-for': '192.0.2.1' });
     expect(first.statusCode).toBe(200);
-    expect((await get(proxy.url, path, { 'x-forwarded-for': '192.0.2.2' })).status).toBe(429);
+    expect((await get(proxy, path, { 'x-forwarded-for': '192.0.2.2' })).status).toBe(429);
     first.body.on('error', () => undefined).destroy();
   });
 
@@ -145,22 +121,21 @@ describe.each([
     { 'x-forwarded-proto': 'http' },
     { 'x-forwarded-host': `evil.example, ${NAME}`, 'x-forwarded-proto': 'http, http' },
   ])('has the links of a feed name the instance, whatever a client claims: %j', async (headers) => {
-    const { status, body } = await get(proxy.url, pathTo('Feed', origin.url('/feeds/podcast.xml')), headers);
+    const { status, body } = await get(proxy, pathTo('Feed', origin.url('/feeds/podcast.xml')), headers);
     expect(status).toBe(200);
     const bases = [...body.toString().matchAll(/"([^"]*)\/api\/(?:Feed|Get)\?/g)].map(([, base]) => base);
     expect(new Set(bases)).toEqual(new Set([`https://${NAME}`]));
   });
 
   async function streamOf(file: string): Promise<string> {
-    const { body } = await get(proxy.url, pathTo('Fetch/GetResource', origin.url(file)));
+    const { body } = await get(proxy, pathTo('Fetch/GetResource', origin.url(file)));
     return `/api/Stream/Media/${JSON.parse(body.toString()).mediaItems[0].video.bestQualityKey}`;
   }
 });
 
 describe('the example for nginx', () => {
   itWith('nginx').each(['/api/fetch/getresource', '/api/Get'])('limits resolves by %s', async (path) => {
-    const { url, close } = await startNginx();
-    onTestFinished(close);
+    const url = await startNginx();
     const statuses = await Promise.all(Array.from({ length: 60 }, async () => (await get(url, path)).status));
     expect(new Set(statuses)).toEqual(new Set([400, 429]));
   });

@@ -61,21 +61,16 @@ describe('event', () => {
   });
 
   it.each(['//api/thing', '/%ZZ', '/__proto__', `/${'x'.repeat(10_000)}`])(
-    'has the path %.40s as it was sent',
+    'has the path %.40s as sent',
     async (path) => {
       expect(await bodyOf(path)).toBe('thing');
-      expect(seen?.rawPath).toBe(path);
+      expect(seen).toMatchObject({ rawPath: path, rawQueryString: '' });
     },
   );
 
   it('has a target that is no path', async () => {
     expect(await exchange('OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')).toMatch(/thing$/);
     expect(seen?.rawPath).toBe('*');
-  });
-
-  it('has an empty query without one', async () => {
-    await sendRequest(`${baseUrl}/api/thing`);
-    expect(seen).toMatchObject({ rawPath: '/api/thing', rawQueryString: '' });
   });
 
   it('joins repeated headers by commas', async () => {
@@ -95,22 +90,15 @@ describe('result', () => {
     expect(body.toString()).toBe('é');
   });
 
-  it('omits body and Content-Length for 204', async () => {
-    result = { statusCode: 204 };
-    const { headers, body } = await sendRequest(`${baseUrl}/api/thing`);
-    expect(headers).not.toHaveProperty('content-length');
-    expect(body).toHaveLength(0);
-  });
-
   it.each([
-    ['of the GET where the handler says it', { headers: { 'content-length': '5' } }, '5'],
-    ['of the body where there is one', { body: 'thing' }, '5'],
-    ['nowhere else', {}, undefined],
-  ])('has the length of a HEAD %s', async (_, given, length) => {
+    ['of the GET where the handler says it', 'HEAD', { headers: { 'content-length': '5' } }, '5'],
+    ['of the body where there is one', 'HEAD', { body: 'thing' }, '5'],
+    ['nowhere else', 'HEAD', {}, undefined],
+    ['not of a 204', 'GET', { statusCode: 204 }, undefined],
+  ])('has a length, but no body: %s', async (_, method, given, length) => {
     result = given;
-    const { headers, body } = await sendRequest(`${baseUrl}/api/thing`, { method: 'HEAD' });
-    expect(headers['content-length']).toBe(length);
-    expect(body).toHaveLength(0);
+    const { headers, body } = await sendRequest(`${baseUrl}/api/thing`, { method });
+    expect([headers['content-length'], body.length]).toEqual([length, 0]);
   });
 });
 
@@ -141,28 +129,6 @@ describe('failures', () => {
     const chunked = 'POST /api/thing HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n';
     expect(await exchange(chunked)).toMatch(/thing$/);
   });
-
-  it('continues after a client disconnects before its response', async () => {
-    const asked = Promise.withResolvers<void>();
-    const answer = Promise.withResolvers<Result>();
-    const slow = createServer(
-      createGateway({
-        handler: () => {
-          asked.resolve();
-          return answer.promise;
-        },
-        log,
-      }),
-    );
-    const { port: slowPort, close } = await listen(slow);
-    const client = httpRequest({ port: slowPort, agent: false });
-    client.on('error', () => undefined).end();
-    await asked.promise;
-    client.destroy();
-    answer.resolve({ body: 'late' });
-    await close();
-    expect(logged).toEqual([]);
-  });
 });
 
 describe('client', () => {
@@ -188,17 +154,17 @@ describe('client', () => {
       return { body: 'late' };
     };
     const slow = createServer(createGateway({ handler: handler as Handler, log }));
-    const { url, port: slowPort } = closeAfterwards(await listen(slow));
-    const options = { port: slowPort, agent: false } as const;
+    const { url, port: slowPort, close } = await listen(slow);
     await sendRequest(url);
-    const client = httpRequest(options);
+    const client = httpRequest({ port: slowPort, agent: false });
     client.on('error', () => undefined).end();
     await expect.poll(() => signals.length).toBe(2);
     client.destroy();
     await expect.poll(() => signals[1]?.aborted).toBe(true);
     expect(signals[1]?.reason).toMatchObject({ name: 'ClientDisconnected' });
     expect(signals[0]?.aborted).toBe(false);
-    await new Promise((resolve) => void slow.close(resolve));
+    // Its answer comes late, and is no failure.
+    await close();
     expect(logged).toEqual([]);
   });
 });
@@ -211,11 +177,8 @@ describe('bodies', () => {
     expect([seen?.body, seen?.isBase64Encoded]).toEqual(['{"ä":1}', false]);
   });
 
-  it.each([
-    ['/api/Thing', 'POST'],
-    ['/mcp', 'PUT'],
-  ])('are discarded for %s by %s', async (path, method) => {
-    const { headers } = await send(path, 'x'.repeat(100_000), method);
+  it('are discarded for other methods', async () => {
+    const { headers } = await send('/mcp', 'x'.repeat(100_000), 'PUT');
     expect(seen).not.toHaveProperty('body');
     expect(headers.connection).toBe('close');
   });

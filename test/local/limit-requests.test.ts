@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createRequestLimit } from '../../local/service/limit-requests.ts';
+import { closeAfterwards } from '../support/close-afterwards.ts';
+import { listen } from '../support/listen.ts';
 
 const BURST = 10;
 const REQUEST = 'GET /api/App HTTP/1.1\r\nHost: a\r\n';
@@ -38,15 +40,7 @@ async function start({ perSecond = 1, trustedProxies = 0, maxStreamsPerClient = 
     if (limit.admitConnection(socket)) for (const listener of serve) listener.call(server, socket);
     else held.push(socket);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    server.close();
-    for (const socket of held) socket.destroy();
-    await once(server, 'close');
-  });
+  const { port } = closeAfterwards(await listen(server));
 
   const openFrom = (from: string) =>
     connect({ port, host: '127.0.0.1', localAddress: from }).on('error', () => undefined);

@@ -95,15 +95,21 @@ describe('npm start', () => {
     expect(service.lines.filter((said) => line.test(said))).toHaveLength(1);
   });
 
+  /** All that a start writes which fails, with these settings in `.env`. */
+  async function linesOf(command: readonly [string, ...string[]], env: string) {
+    await writeFile(join(folder, '.env'), env);
+    const service = start({ YT_DLP_PATH: '/nowhere/yt-dlp', DATA_DIR: 'other' }, command);
+    await service.ended;
+    await rm(join(folder, '.env'));
+    return service.lines;
+  }
+
   it.each<[string, readonly [string, ...string[]]]>([
     ['a terminal', onTerminal(process.execPath, MAIN)],
     ['a pipe', WITH_ERRORS],
   ])('writes plain lines to %s', async (_what, command) => {
-    await writeFile(join(folder, '.env'), 'POTR=1');
-    const service = start({ YT_DLP_PATH: '/nowhere/yt-dlp', DATA_DIR: 'other' }, command);
-    await service.ended;
-    await rm(join(folder, '.env'));
-    const said = service.lines.map((line) => line.split('\u001b[K').at(-1)?.trimEnd() ?? '');
+    const lines = await linesOf(command, 'POTR=1');
+    const said = lines.map((line) => line.split('\u001b[K').at(-1)?.trimEnd() ?? '');
     expect(said).toContain('Warning: Variables in .env are not settings (names: POTR)');
     expect(said.filter((line) => /runs as root/.test(line))).toHaveLength(process.geteuid?.() === 0 ? 1 : 0);
     expect(said.at(-1)).toMatch(/^yt-dlp cannot be installed/);
@@ -111,11 +117,7 @@ describe('npm start', () => {
   });
 
   it('writes JSON lines alone with LOG_FORMAT=json', async () => {
-    await writeFile(join(folder, '.env'), 'POTR=1\nLOG_FORMAT=json');
-    const service = start({ YT_DLP_PATH: '/nowhere/yt-dlp', DATA_DIR: 'other' }, WITH_ERRORS);
-    await service.ended;
-    await rm(join(folder, '.env'));
-    const said = service.lines.map((line) => JSON.parse(line));
+    const said = (await linesOf(WITH_ERRORS, 'POTR=1\nLOG_FORMAT=json')).map((line) => JSON.parse(line));
     expect(said).toContainEqual(expect.objectContaining({ level: 40, msg: 'Variables in .env are not settings' }));
     expect(said.at(-1)).toMatchObject({ level: 30, msg: expect.stringMatching(/^yt-dlp cannot be installed/) });
   });

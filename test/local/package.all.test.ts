@@ -7,6 +7,7 @@ import { buildPackage } from '../../scripts/build-package.ts';
 import { runCommand } from '../../scripts/command-line.ts';
 import { startOrigin } from '../origin/server.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
+import { MESSAGE_HEADERS, messageOf } from '../support/mcp-client.ts';
 import { fetchPackage } from '../support/programs.ts';
 import { useStarted } from '../support/started.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -36,20 +37,16 @@ beforeAll(async () => {
 async function expectToServe(baseUrl: string): Promise<void> {
   // The page is read, and the tools are looked up, after the service has begun to listen.
   await expect.poll(async () => (await fetch(baseUrl)).status).toBe(200);
-  const resource = `${baseUrl}/api/Fetch/GetResource?${new URLSearchParams({ url: origin.url('/files/clip.mp4') })}`;
-  await expect.poll(async () => (await fetch(resource)).status).toBe(200);
+  const query = new URLSearchParams({ url: origin.url('/files/clip.mp4') });
+  await expect.poll(async () => (await fetch(`${baseUrl}/api/Fetch/GetResource?${query}`)).status).toBe(200);
   const page = await fetch(baseUrl);
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<title>')]);
   expect((await fetch(`${baseUrl}/swagger/v1/swagger.json`)).status).toBe(200);
-  const query = new URLSearchParams({ url: origin.url('/files/clip.mp4') });
   const whole = await fetch(`${baseUrl}/api/Get?${query}`);
   const expected = await readFile(join(origin.mediaDir, 'clip.mp4'));
   expect([whole.status, Buffer.from(await whole.arrayBuffer()).equals(expected)]).toEqual([200, true]);
-  const tools = await fetch(`${baseUrl}/mcp`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
-  });
+  const sent = { method: 'POST', headers: MESSAGE_HEADERS, body: messageOf('tools/list') };
+  const tools = await fetch(`${baseUrl}/mcp`, sent);
   expect([tools.status, await tools.text()]).toEqual([200, expect.stringContaining('"tools"')]);
 }
 

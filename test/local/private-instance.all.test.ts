@@ -64,7 +64,7 @@ const linkIn = (text: string, pattern: RegExp) => {
 };
 
 /** A route of each kind, of which those of links take a signature instead of a key. */
-const ROUTES: readonly (readonly [path: string, withKey: number, init?: RequestInit])[] = [
+const ROUTES: [path: string, withKey: number, init?: RequestInit][] = [
   ['/api/App/requests', 200],
   [pathTo('Fetch/GetResource', CLIP), 200],
   [pathTo('Fetch/GetPlayback', CLIP), 200],
@@ -143,7 +143,7 @@ describe('a private instance', () => {
 });
 
 /** Where an operation names a stream, which then needs no header; each with what signs something else. */
-const LINKS: readonly (readonly [name: string, link: () => Promise<string>, forged?: (link: string) => string])[] = [
+const LINKS: [name: string, link: () => Promise<string>, forged?: (link: string) => string][] = [
   ['GetResource', () => linkOf(), (link) => link.replace(/Media\/./, (c) => `Media/${c.endsWith('A') ? 'B' : 'A'}`)],
   ['GetResource, as a clip', async () => `${await linkOf()}?start=1&end=2`],
   [

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, vi } from 'vitest';
@@ -7,6 +5,7 @@ import { createClient } from '../../clients/reelay-client/src/index.ts';
 import { itWith } from '../support/clients.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
 import { freePort } from '../support/free-port.ts';
+import { startListening } from '../support/listening-program.ts';
 import { startNginx } from '../support/nginx.ts';
 import { BASE, pathTo, startBehindProxy } from './local-service.ts';
 
@@ -19,16 +18,9 @@ async function startCaddy(site: string): Promise<string> {
   const host = `127.0.0.1:${await freePort()}`;
   const file = join(root, `Caddyfile-${host}`);
   await writeFile(file, `{\n\tadmin off\n}\nhttp://${host} {\n\tbind 127.0.0.1\n${site}\n}\n`);
-  const env = { PATH: process.env.PATH, HOME: root, XDG_DATA_HOME: root, XDG_CONFIG_HOME: root };
-  const caddy = spawn('caddy', ['run', '--config', file, '--adapter', 'caddyfile'], { env, stdio: 'ignore' });
-  const ended = once(caddy, 'exit');
-  closeAfterwards({
-    close: async () => {
-      caddy.kill('SIGKILL');
-      await ended;
-    },
-  });
-  await vi.waitFor(() => fetch(`http://${host}/`), { timeout: 60_000 });
+  await startListening('caddy', ['run', '--config', file, '--adapter', 'caddyfile'], root, () =>
+    fetch(`http://${host}/`),
+  );
   return host;
 }
 

@@ -97,25 +97,13 @@ afterEach(async () => {
 });
 
 describe('supervise', () => {
-  it.each([
-    ['SIGKILL', { exitCode: null, signal: 'SIGKILL' }],
-    ['SIGSEGV', { exitCode: null, signal: 'SIGSEGV' }],
-  ] as const)('restarts a program that is ended by %s, and logs why', async (signal, why) => {
+  it.each(['SIGKILL', 'SIGSEGV'])('restarts a program that is ended by %s, and logs why', async (signal) => {
     const supervised = supervise('1', 'lives');
     const first = await supervised.run(1);
     process.kill(first, signal);
-    const second = await supervised.run(2);
-    expect(second).not.toBe(first);
-    expect(supervised.log).toEqual([
-      {
-        level: 50,
-        time: expect.any(String),
-        msg: 'Service exited unexpectedly; restarting',
-        crashes: 1,
-        restartInMs: 1,
-        ...why,
-      },
-    ]);
+    expect(await supervised.run(2)).not.toBe(first);
+    const line = { level: 50, time: expect.any(String), msg: 'Service exited unexpectedly; restarting' };
+    expect(supervised.log).toEqual([{ ...line, crashes: 1, restartInMs: 1, exitCode: null, signal }]);
   });
 
   it('doubles the delay with each crash, up to its maximum', async () => {
