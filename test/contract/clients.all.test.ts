@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { SECONDS } from '../origin/recipes.ts';
 import { itWith } from '../support/clients.ts';
-import { inspect, probe, runProgram, withTemporaryFolder } from '../support/media-tools.ts';
+import { probe, runProgram, withTemporaryFolder } from '../support/media-tools.ts';
 import { renditionOf, sizedConversionOf } from './stream-helpers.ts';
 import { useTarget } from './target.ts';
 
@@ -24,90 +24,47 @@ beforeAll(async () => {
 });
 const streamOf = (kind: Kind) => streams[kind] ?? expect.fail('Not resolved');
 
-describe.each(Object.keys(KINDS) as Kind[])('%s stream', (kind) => {
-  /** @param missingBytes the end of the stream, which a resumed download lacks. @default the whole */
-  const download = (command: string, args: (url: string, file: string) => string[], missingBytes?: number) =>
-    withTemporaryFolder(async (folder) => {
-      const { url, bytes } = streamOf(kind);
-      const file = join(folder, 'download.bin');
-      if (missingBytes !== undefined) await writeFile(file, bytes.subarray(0, -missingBytes));
-      const { code, output } = await runProgram(command, args(url, file));
-      expect(code, output).toBe(0);
-      return (await readFile(file)).equals(bytes);
-    });
-
-  itWith('curl')('is downloaded completely by curl', async () => {
-    expect(await download('curl', (url, file) => ['-sSf', '-o', file, url])).toBe(true);
-  });
-
-  itWith('curl')('is resumed by curl -C -', async () => {
-    expect(await download('curl', (url, file) => ['-sSf', '-C', '-', '-o', file, url], 323_457)).toBe(true);
-  });
-
-  itWith('wget')('is resumed by wget -c', async () => {
-    expect(await download('wget', (url, file) => ['-q', '-c', '-O', file, url], 400_001)).toBe(true);
-  });
-
-  itWith('aria2c')('is assembled by aria2c from eight parts', async () => {
-    const args = (url: string, file: string) => [
+/** How much of a download is there, in bytes from its end, and how a program is called for the rest. */
+const DOWNLOADS = [
+  ['curl', 'completely', undefined, (url, file) => ['-sSf', '-o', file, url]],
+  ['curl', 'from where it was', 323_457, (url, file) => ['-sSf', '-C', '-', '-o', file, url]],
+  ['wget', 'from where it was', 400_001, (url, file) => ['-q', '-c', '-O', file, url]],
+  ['wget', 'that is complete', 0, (url, file) => ['-q', '-c', '-O', file, url]],
+  [
+    'aria2c',
+    'from eight parts',
+    undefined,
+    (url, file) => [
       ...['-x', '8', '-s', '8', '-k', '1M', '--min-split-size=1M', '--quiet=true', '--allow-overwrite=true'],
       ...['--file-allocation=none', '-d', join(file, '..'), '-o', 'download.bin', url],
-    ];
-    expect(await download('aria2c', args)).toBe(true);
+    ],
+  ],
+] as const satisfies readonly (readonly [
+  string,
+  string,
+  number | undefined,
+  (url: string, file: string) => string[],
+])[];
+
+describe.each(Object.keys(KINDS) as Kind[])('%s stream', (kind) => {
+  for (const [program, how, missingBytes, args] of DOWNLOADS)
+    itWith(program)(`is downloaded by ${program} ${how}`, () =>
+      withTemporaryFolder(async (folder) => {
+        const { url, bytes } = streamOf(kind);
+        const file = join(folder, 'download.bin');
+        if (missingBytes !== undefined) await writeFile(file, bytes.subarray(0, bytes.length - missingBytes));
+        const { code, output } = await runProgram(program, args(url, file));
+        expect(code, output).toBe(0);
+        expect((await readFile(file)).equals(bytes)).toBe(true);
+      }),
+    );
+
+  it('has a duration that ffprobe reads, and is seekable with FFmpeg', async () => {
+    const { url } = streamOf(kind);
+    expect((await probe(url)).durationSeconds).toBeCloseTo(KINDS[kind], 0);
+    const seek = ['-nostdin', '-v', 'error', '-ss', String(KINDS[kind] - 30), '-i', url, '-t', '1', '-f', 'null', '-'];
+    expect(await runProgram('ffmpeg', seek)).toEqual({ code: 0, output: '' });
   });
-
-  itWith('curl')('sends curl -r its range', () =>
-    withTemporaryFolder(async (folder) => {
-      const { url, bytes } = streamOf(kind);
-      const file = join(folder, 'part');
-      const { output } = await runProgram('curl', ['-sS', '-r', '1000-1999', '-w', '%{http_code}', '-o', file, url]);
-      expect(output).toBe('206');
-      expect((await readFile(file)).equals(bytes.subarray(1000, 2000))).toBe(true);
-    }),
-  );
-
-  it('has a duration that ffprobe reads', async () => {
-    expect((await probe(streamOf(kind).url)).durationSeconds).toBeCloseTo(KINDS[kind], 0);
-  });
-
-  it('is seekable with FFmpeg', async () => {
-    const args = [
-      '-nostdin',
-      '-v',
-      'error',
-      '-ss',
-      String(KINDS[kind] - 30),
-      '-i',
-      streamOf(kind).url,
-      '-t',
-      '1',
-      '-f',
-      'null',
-      '-',
-    ];
-    expect(await runProgram('ffmpeg', args)).toEqual({ code: 0, output: '' });
-  });
-});
-
-it('has the promised size of a conversion, and its duration', async () => {
-  const { url, bytes } = streamOf('mp3');
-  const { headers } = await target.get(url.slice(target.baseUrl.length), { method: 'HEAD' });
-  expect(headers['content-length']).toBe(String(bytes.length));
-  const { codecs, complaints, durationSeconds } = await inspect(bytes, '.mp3');
-  expect([codecs, complaints]).toEqual([['mp3'], '']);
-  expect(Math.abs(durationSeconds - KINDS.mp3)).toBeLessThan(0.15);
-});
-
-describe('complete download', () => {
-  itWith('wget')('is left unchanged by wget -c', () =>
-    withTemporaryFolder(async (folder) => {
-      const { url, bytes } = streamOf('direct');
-      const file = join(folder, 'download.bin');
-      await writeFile(file, bytes);
-      await runProgram('wget', ['-q', '-c', '-O', file, url]);
-      expect((await readFile(file)).equals(bytes)).toBe(true);
-    }),
-  );
 });
 
 describe('a link', () => {

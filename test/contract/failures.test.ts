@@ -7,29 +7,20 @@ import { ANY_INSTANCE, useTarget } from './target.ts';
 const target = useTarget();
 const GET_RESOURCE = '/api/Fetch/GetResource';
 
+// Which links are malformed: lambdas/api/link-parameter.unit.
 describe('missing or malformed link: 400', ANY_INSTANCE, () => {
   it.each([
     ['missing', ''],
     ['in another parameter', '?link=http://example.invalid/'],
     ['empty', '?url='],
-    ['blank', '?url=%20%20'],
     ['blank, form encoded', '?url=++'],
-    ['relative', '?url=/files/clip.mp4'],
-    ['without a scheme', '?url=example.com/video'],
     ['words', '?url=never+gonna+give'],
     ['a search', '?url=ytsearch:cats'],
     ['the worker itself', '?url=reelay:fork'],
     ['file:', '?url=file:///etc/passwd'],
-    ['ftp:', '?url=ftp://example.invalid/x.mp4'],
     ['rtmp:', '?url=rtmp://example.invalid/live'],
-    ['javascript:', '?url=javascript:alert(1)'],
-    ['data:', '?url=data:video/mp4;base64,AAAA'],
-    ['without a host', '?url=http://'],
     ['an option', '?url=--exec=id'],
-    ['encoded twice', `?url=${encodeURIComponent(encodeURIComponent('http://example.invalid/x'))}`],
-    ['5,000 characters', `?url=http://example.invalid/${'x'.repeat(5_000)}`],
-    ['an impossible port', '?url=http://example.invalid:99999/'],
-    ['an impossible host', '?url=http://exa%20mple.invalid/'],
+    ['4,097 characters', `?url=${'http://example.invalid/'.padEnd(4_097, 'x')}`],
     ['undecodable', '?url=%ZZ'],
     ['nothing in the first of two', '?url=&url=http://example.invalid/'],
   ])('%s', async (_, query) => {
@@ -65,10 +56,8 @@ describe('accepted links', () => {
   });
 
   it('of up to 4,096 characters', async () => {
-    const start = target.origin.url('/files/clip.mp4?');
-    const ask = (length: number) => target.get(`${GET_RESOURCE}?url=${start.padEnd(length, 'x')}`);
-    expect((await ask(4_096)).status).toBe(200);
-    expect((await ask(4_097)).status).toBe(400);
+    const link = target.origin.url('/files/clip.mp4?').padEnd(4_096, 'x');
+    expect((await target.get(`${GET_RESOURCE}?url=${link}`)).status).toBe(200);
   });
 
   it('the first of several url parameters', async () => {

@@ -15,25 +15,15 @@ const JSON_PATHS = [
   '/api/New',
 ];
 
+// More of Accept: core/http/negotiation.unit.
 describe('content type', ANY_INSTANCE, () => {
   it.each([
     [undefined, 'application/json'],
-    ['*/*', 'application/json'],
-    ['application/json', 'application/json'],
     ['text/plain', 'text/plain'],
-    ['text/json', 'text/json'],
     ['TEXT/JSON', 'text/json'],
-    ['text/plain;q=0.5, text/json;q=0.9', 'text/json'],
     ['text/json;q=0.5, text/plain;q=0.9, application/json;q=0.7', 'text/plain'],
-    ['application/xml, text/plain;q=0.1', 'text/plain'],
-    ['application/json;q=0, text/plain;q=0.2', 'text/plain'],
     ['text/plain, text/json', 'application/json'],
-    ['text/*', 'application/json'],
-    ['*/*;q=0.9, text/plain;q=0.1', 'application/json'],
-    ['text/html', 'application/json'],
-    ['application/problem+json', 'application/json'],
     ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'application/json'],
-    ['', 'application/json'],
     ['nonsense;;;', 'application/json'],
   ])('for Accept %j is %s', async (accept, type) => {
     for (const path of JSON_PATHS) {
@@ -103,21 +93,17 @@ describe('methods', ANY_INSTANCE, () => {
     '/api/Stream/Combined/k',
   ];
 
-  it.each(paths.flatMap((path) => ['POST', 'PUT', 'PATCH', 'DELETE'].map((method) => [method, path])))(
-    '%s %s is answered with 405',
-    async (method, path) => {
+  it.each(paths)('other methods than GET of %s are answered with 405', async (path) => {
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
       const answer = await target.get(path, { method });
-      expect(answer.status).toBe(405);
-      expect(answer.headers.allow).toMatch(/\bGET\b/);
+      expect([answer.status, answer.headers.allow], method).toEqual([405, expect.stringMatching(/\bGET\b/)]);
       expectProblem(405, JSON.parse(answer.body.toString()));
-    },
-  );
+    }
+  });
 
   it('HEAD GetResource, which would resolve, is answered with 405', async () => {
     const { status, headers } = await target.get('/api/Fetch/GetResource?url=http://x.invalid/', { method: 'HEAD' });
-    expect(status).toBe(405);
-    expect(headers.allow).toMatch(/\bGET\b/);
-    expect(headers.allow).not.toMatch(/\bHEAD\b/);
+    expect([status, headers.allow]).toEqual([405, expect.stringMatching(/^(?!.*\bHEAD\b).*\bGET\b/)]);
   });
 
   it('GET and HEAD of an unknown key or path are answered with 404, HEAD without a body', async () => {
@@ -140,18 +126,8 @@ describe('methods', ANY_INSTANCE, () => {
 
 describe('CORS', () => {
   const [allowed = '', other = ''] = ALLOWED_ORIGINS;
-  const EXPOSED = [
-    ...['Content-Disposition', 'Content-Location', 'Content-Length', 'Content-Range', 'Accept-Ranges', 'ETag'],
-    ...[
-      'Estimated-Content-Length',
-      'Retry-After',
-      'X-Argon-Start',
-      'X-Maintenance',
-      'X-Playlist',
-      'X-Request-Count',
-      'X-Tools',
-    ],
-  ];
+  const EXPOSED =
+    'accept-ranges content-disposition content-length content-location content-range estimated-content-length etag retry-after x-argon-start x-maintenance x-playlist x-request-count x-tools';
 
   it.each([allowed, other].flatMap((origin) => JSON_PATHS.map((path) => [origin, path])))(
     'lets %s read %s',
@@ -160,7 +136,7 @@ describe('CORS', () => {
       expect(headers['access-control-allow-origin']).toBe(origin);
       expect(headers.vary?.toLowerCase()).toContain('origin');
       const exposed = headers['access-control-expose-headers']?.toLowerCase().split(/\s*,\s*/);
-      expect(exposed?.sort()).toEqual(EXPOSED.map((name) => name.toLowerCase()).sort());
+      expect(exposed?.sort().join(' ')).toBe(EXPOSED);
       expect(headers).not.toHaveProperty('access-control-allow-credentials');
     },
   );
@@ -179,17 +155,12 @@ describe('CORS', () => {
   const PREFLIGHTS = ['/api/App', '/api/Fetch/GetResource', '/api/Stream/Media/k', '/api/Stream/Combined/k'];
   const PREFLIGHT = { 'access-control-request-method': 'GET', 'access-control-request-headers': 'range, if-range' };
 
-  it.each(PREFLIGHTS)(
-    'answers a preflight of any origin for %s, which allows no credentials',
-    ANY_INSTANCE,
-    async (path) => {
-      const headers = { origin: 'https://evil.example', ...PREFLIGHT };
-      const answer = await target.get(path, { method: 'OPTIONS', headers });
-      expect(answer.status).toBeLessThan(300);
-      expect(answer.body).toHaveLength(0);
-      expect(answer.headers).not.toHaveProperty('access-control-allow-credentials');
-    },
-  );
+  it.each(PREFLIGHTS)('answers a preflight of any origin for %s, without credentials', ANY_INSTANCE, async (path) => {
+    const headers = { origin: 'https://evil.example', ...PREFLIGHT };
+    const answer = await target.get(path, { method: 'OPTIONS', headers });
+    expect([answer.status < 300, answer.body.length]).toEqual([true, 0]);
+    expect(answer.headers).not.toHaveProperty('access-control-allow-credentials');
+  });
 
   it.each(PREFLIGHTS)('answers a preflight of an allowed origin for %s', async (path) => {
     const answer = await target.get(path, { method: 'OPTIONS', headers: { origin: allowed, ...PREFLIGHT } });

@@ -26,9 +26,10 @@ describe('POST /mcp', () => {
     const { type, items } = await fetchMedia('/site/combined/mcp');
     const [item] = items;
     expect([type, items.length, item?.sourceUrl]).toEqual(['Media', 1, target.origin.url('/site/combined/mcp')]);
-    for (const { downloadUrl, fileSizeBytes } of [item?.video[0], item?.audio[0]].filter(
-      (file) => file !== undefined,
-    )) {
+    // The last one is converted.
+    const files = [item?.video[0], item?.audio[0], item?.audio.at(-1)].filter((file) => file !== undefined);
+    expect(files.at(-1)).toMatchObject({ fileExtension: '.mp3', downloadUrl: expect.stringMatching(/\?format=mp3$/) });
+    for (const { downloadUrl, fileSizeBytes } of files) {
       expect(downloadUrl.startsWith(`${target.baseUrl}/api/Stream/Media/`)).toBe(true);
       const { status, body } = await sendRequest(downloadUrl);
       expect(status).toBe(200);

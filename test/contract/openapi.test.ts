@@ -61,10 +61,10 @@ describe('OpenAPI document', ANY_INSTANCE, () => {
     const operations = Object.entries(target.api.json.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
-    expect(operations.sort()).toEqual(Object.keys({ ...OPERATIONS, ...ADDED_OPERATIONS }).sort());
+    expect(operations.sort()).toEqual([...Object.keys(OPERATIONS), ...ADDED_OPERATIONS].sort());
   });
 
-  it.each(Object.entries({ ...OPERATIONS, ...ADDED_OPERATIONS }))(
+  it.each(Object.entries(OPERATIONS))(
     '%s has the parameters and responses of its table',
     (name, { operationId, ...table }) => {
       const added = ADDITIONS[name];

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Playback, PlaybackTrack } from '../../clients/reelay-client/src/api-types.ts';
 import { SECONDS } from '../origin/recipes.ts';
-import { inspect, probeBody } from '../support/media-tools.ts';
+import { probeBody } from '../support/media-tools.ts';
+import { expectSeekable } from '../support/seekable.ts';
 import { renditionOf } from './stream-helpers.ts';
 import { type Problem, useTarget } from './target.ts';
 import { ALLOWED_ORIGINS } from './target-settings.ts';
@@ -16,18 +17,11 @@ async function getPlayback(path: string): Promise<Playback> {
   return target.api.expectAnswer('GET', OPERATION, answer) as Playback;
 }
 
-/** Reads a track as a media element does: its first bytes, its end, and the whole. */
-async function expectSeekable({ path, mimeType, fileSizeBytes }: PlaybackTrack, isExact = true): Promise<Buffer> {
-  const first = await target.get(path, { headers: { range: 'bytes=0-' }, maxBytes: 1000 });
-  const [, size] = /^bytes 0-\d+\/(\d+)$/.exec(first.headers['content-range'] ?? '') ?? [];
-  expect([first.status, first.headers['content-type']]).toEqual([206, mimeType]);
-  if (isExact) expect(Number(size)).toBe(fileSizeBytes);
-  const end = await target.get(path, { headers: { range: `bytes=${Number(size) - 100}-` } });
-  const whole = await target.get(path);
-  expect([end.status, whole.body.length]).toEqual([206, Number(size)]);
-  expect(whole.body.subarray(-100).equals(end.body)).toBe(true);
-  return whole.body;
-}
+const expectTrack = async ({ path, mimeType, fileSizeBytes }: PlaybackTrack, isExact = true): Promise<Buffer> => {
+  const { headers, body } = await expectSeekable(target.baseUrl + path);
+  expect([headers['content-type'], isExact ? body.length : null]).toEqual([mimeType, isExact ? fileSizeBytes : null]);
+  return body;
+};
 
 describe('GET /api/Fetch/GetPlayback', () => {
   it('has video and audio that play side by side, each seekable by its own key', async () => {
@@ -46,21 +40,19 @@ describe('GET /api/Fetch/GetPlayback', () => {
         '360 video/webm; codecs="vp09.00.10.08"',
       ]),
     );
-    const heights = video.map(({ height }) => height ?? 0);
-    expect(heights).toEqual(heights.toSorted((a, b) => b - a));
     // GetResource has no rendition of the video alone.
     const { resource } = await target.resolve('/site/open/playback');
     const listed = resource.mediaItems[0]?.video?.renditions.map(({ key }) => key);
     for (const track of video) {
       expect(listed).not.toContain(track.key);
-      const { codecs } = await probeBody(await expectSeekable(track), track.mimeType.replace('video/', '.'));
+      const { codecs } = await probeBody(await expectTrack(track), track.mimeType.replace('video/', '.'));
       expect(codecs).toHaveLength(1);
     }
     expect(audio.map(({ contentType }) => contentType)).toEqual([
       expect.stringMatching(/^audio\/(mp4; codecs="mp4a\.40\.2"|webm; codecs="opus")$/),
       ...audio.slice(1).map(() => expect.stringMatching(/^audio\//)),
     ]);
-    for (const track of audio) await expectSeekable(track);
+    for (const track of audio) await expectTrack(track);
   });
 
   it('has pairs of MP4 as one seekable file, and its exact size after the first stream', async () => {
@@ -68,7 +60,7 @@ describe('GET /api/Fetch/GetPlayback', () => {
     const [best, ...others] = muxed;
     expect(best?.contentType).toBe('video/mp4; codecs="avc1.42c01f, mp4a.40.2"');
     for (const { mimeType } of others) expect(mimeType).toBe('video/mp4');
-    const bytes = await expectSeekable(best as PlaybackTrack, false);
+    const bytes = await expectTrack(best as PlaybackTrack, false);
     const { codecs, durationSeconds } = await probeBody(bytes, '.mp4');
     expect(codecs).toEqual(['h264', 'aac']);
     expect(durationSeconds).toBeCloseTo(SECONDS.ladder, 0);
@@ -93,17 +85,14 @@ describe('GET /api/Fetch/GetPlayback', () => {
     };
     await expect.poll(count).toEqual([alone, whole]);
     const { muxed } = await getPlayback(link);
-    for (const track of muxed) await expectSeekable(track);
+    for (const track of muxed) await expectTrack(track);
   });
 
-  it('has subtitles of one kind for each language, as WebVTT', async () => {
+  it('has subtitles as WebVTT', async () => {
     const { subtitles } = await getPlayback('/site/detailed/playback');
-    const listed = subtitles.map(({ language, name, automatic }) => [language, name, automatic]);
-    expect(listed.slice(0, 2)).toEqual([
-      ['en', 'English', false],
-      ['fr', 'fr', false],
-    ]);
-    expect(listed.at(-1)).toEqual(['de', 'de', true]);
+    expect(subtitles.map(({ language, automatic }) => language + automatic).join()).toMatch(
+      /^enfalse,frfalse,.*detrue$/,
+    );
     const { status, headers } = await target.get(subtitles[0]?.path ?? '');
     expect([status, headers['content-type']]).toEqual([200, 'text/vtt; charset=utf-8']);
   });
@@ -114,32 +103,18 @@ describe('GET /api/Fetch/GetPlayback', () => {
     expect([list.status, detail]).toEqual([415, expect.stringContaining('playlist')]);
     expect((await target.get(pathOf('/site/nothing/playback'))).status).toBe(404);
     expect((await target.get(`${OPERATION}?url=nothing`)).status).toBe(400);
-  });
-
-  it('resolves nothing for HEAD', async () => {
+    // It would resolve.
     const head = await target.get(pathOf('/site/open/playback-head'), { method: 'HEAD' });
     expect([head.status, head.headers.allow]).toEqual([405, 'GET, OPTIONS']);
   });
 });
 
 describe('a player of GetPlayback', () => {
-  /** What a client does that knows both endpoints: an instance without GetPlayback answers 404 or 405. */
-  async function seekableFiles(operation: string, link: string): Promise<readonly string[]> {
-    const answer = await target.get(`${operation}?url=${encodeURIComponent(target.origin.url(link))}`);
-    if (answer.status === 200) return (JSON.parse(answer.body.toString()) as Playback).muxed.map(({ path }) => path);
-    expect([404, 405]).toContain(answer.status);
-    const { resource } = await target.resolve(link);
-    const renditions = resource.mediaItems[0]?.video?.renditions ?? [];
-    return renditions.filter(({ urlType }) => urlType === 'Media').map(({ key }) => `/api/Stream/Media/${key}`);
-  }
-
-  it('falls back to GetResource where there is none, which has the same files', async () => {
-    const [files, fallback] = [
-      await seekableFiles(OPERATION, '/site/combined/player'),
-      await seekableFiles('/api/Fetch/GetNothing', '/site/combined/player'),
-    ];
+  it('has the files of GetResource, which one without it falls back to', async () => {
+    const { resource } = await target.resolve('/site/combined/player');
+    const files = (resource.mediaItems[0]?.video?.renditions ?? []).map(({ key }) => `/api/Stream/Media/${key}`);
     expect(files).toHaveLength(2);
-    expect(fallback).toEqual(files);
+    expect((await getPlayback('/site/combined/player')).muxed.map(({ path }) => path)).toEqual(files);
   });
 
   it('starts a pair at a keyframe, whose time it learns by HEAD', async () => {
@@ -157,12 +132,11 @@ describe('a player of GetPlayback', () => {
       head.headers['x-argon-start'],
       head.headers['content-length'],
     ]);
-    const { codecs, durationSeconds, complaints } = await inspect(body, '.mp4');
-    expect([codecs, complaints]).toEqual([['h264', 'aac'], '']);
-    expect(durationSeconds).toBeCloseTo(SECONDS.long - startSeconds, 0);
+    const { codecs, durationSeconds } = await probeBody(body, '.mp4');
+    expect([codecs, durationSeconds]).toEqual([['h264', 'aac'], expect.closeTo(SECONDS.long - startSeconds, 0)]);
   });
 
-  it.each(['start=-1', 'start=x', 'start=1&start=2', 'start=9999'])('is refused %s by 400', async (query) => {
+  it.each(['start=-1', 'start=1&start=2', 'start=9999'])('is refused %s by 400', async (query) => {
     const { muxed } = await getPlayback('/site/long/player');
     expect((await target.get(`/api/Stream/Combined/${muxed[0]?.key}?${query}`)).status).toBe(400);
   });

@@ -7,7 +7,9 @@ import type { Target } from './target.ts';
 export async function itemOf(target: Target, link: string): Promise<MediaInformation> {
   const { resource, status } = await target.resolve(link);
   expect(status, `resolve of ${link}`).toBe(200);
-  return resource.mediaItems[0] ?? expect.fail('No item');
+  const [item, ...more] = resource.mediaItems;
+  expect(more).toEqual([]);
+  return item ?? expect.fail('No item');
 }
 
 /** The path of a rendition's stream. */
