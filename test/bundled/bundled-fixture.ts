@@ -18,15 +18,12 @@ import { type FunctionFixture, startFunctionFixture } from './function-fixture.t
 /** The deployed bundles on this machine: each in a separate process, behind one port. */
 interface BundledFixture {
   readonly baseUrl: string;
-  readonly functions: ReadonlyMap<string, BundledFunction>;
   close(): Promise<void>;
 }
 
 interface BundledFixtureOptions {
   /** `host:port` of each media origin that the instance may reach. */
   readonly originHosts: readonly string[];
-  /** @default undefined: requests need no secret */
-  readonly originSecret?: string;
 }
 
 const ROUTES: Readonly<Record<string, string>> = {
@@ -42,10 +39,7 @@ const ROUTES: Readonly<Record<string, string>> = {
 };
 const FUNCTIONS = [...new Set(Object.values(ROUTES))];
 
-export async function startBundledFixture({
-  originHosts,
-  originSecret,
-}: BundledFixtureOptions): Promise<BundledFixture> {
+export async function startBundledFixture({ originHosts }: BundledFixtureOptions): Promise<BundledFixture> {
   await using parts = new AsyncDisposableStack();
   const functionFixture = await startFunctionFixture([...FUNCTIONS, 'stream-service']);
   parts.defer(functionFixture.close);
@@ -61,8 +55,7 @@ export async function startBundledFixture({
   const task = await startTask(functionFixture, common, ytDlp);
   parts.defer(() => task.end());
   await addTestExtractor(join(dist, 'functions', 'get-resource'));
-  const env = { ...common, ...(originSecret && { ORIGIN_SECRET: originSecret }) };
-  for (const name of FUNCTIONS) functions.set(name, await functionFixture.start(name, env));
+  for (const name of FUNCTIONS) functions.set(name, await functionFixture.start(name, common));
   const { port } = await task.said(/^Task listening/);
   // Until then it answers 503 to streams whose link has expired.
   await task.said(/^Tool installed/, { tool: 'yt-dlp' });
@@ -70,7 +63,7 @@ export async function startBundledFixture({
   parts.defer(front.close);
 
   const started = parts.move();
-  return { baseUrl: front.baseUrl, functions, close: () => started.disposeAsync() };
+  return { baseUrl: front.baseUrl, close: () => started.disposeAsync() };
 }
 
 const addTestExtractor = (bundleDir: string): Promise<void> =>

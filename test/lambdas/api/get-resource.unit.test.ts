@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createProblem, problems } from '../../../core/api/problem.ts';
 import { StateUnavailable, StorageFull } from '../../../core/errors/index.ts';
 import { clientOfEvent } from '../../../lambdas/http-handler.ts';
 import { type ApiFakes, ask, createApiFakes, eventOf, jsonOf } from '../fakes.ts';
@@ -14,15 +13,6 @@ beforeEach(() => {
 });
 
 describe('GET /api/Fetch/GetResource', () => {
-  it('resolves the link, repeats requestedUrl as sent, and counts the request', async () => {
-    const answer = await ask(fakes, FOR_LINK);
-    expect(answer.statusCode).toBe(200);
-    expect(answer.headers?.['cache-control']).toBe('no-store');
-    expect(jsonOf(answer)).toMatchObject({ type: 'Media', title: 'Title', mediaItems: [{ requestedUrl: LINK }] });
-    expect(fakes.resolves.map(({ url }) => url)).toEqual([LINK]);
-    expect(fakes.count).toBe(1);
-  });
-
   it('sets the deadline 25 s after the request arrived at API Gateway', async () => {
     await ask(fakes, FOR_LINK, { timeEpoch: 1_000_000 });
     expect(fakes.resolves).toEqual([{ url: LINK, deadline: 1_025_000 }]);
@@ -42,17 +32,6 @@ describe('GET /api/Fetch/GetResource', () => {
     fakes.countless = countless;
     expect((await ask(fakes, FOR_LINK)).statusCode).toBe(200);
     expect(fakes.logged).toEqual([expect.stringMatching(/Failed to count request/)]);
-  });
-
-  it.each([
-    problems.notDeliverable('The media is DRM protected.'),
-    createProblem('site-error', { cause: new Error('reset') }),
-  ])('answers the problem of the resolve: $details.title', async (problem) => {
-    fakes.outcome = problem;
-    const answer = await ask(fakes, FOR_LINK);
-    expect(answer.statusCode).toBe(problem.details.status);
-    expect(jsonOf(answer)).toEqual(problem.details);
-    expect(fakes.count).toBe(0);
   });
 
   it.each([

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { selectRenditions } from '../../../core/resolve/renditions/index.ts';
 import { keyOf, renditionId } from '../../../core/state/keys.ts';
 import type { Rendition, Resource, Subtitle, Track } from '../../../core/state/resource.ts';
 import { toPlayback } from '../../../lambdas/api/get-playback.ts';
-import { formatOf, tracksOf } from '../../core/resolve/yt-dlp/tracks-of.ts';
 import { aResource, aTrack } from '../../core/state/resources.ts';
 
 const video = (formatId: string, height: number, more: Partial<Track> = {}) =>
@@ -18,20 +16,9 @@ const rendition = (
   formatIds: Rendition['formatIds'],
   more: Partial<Rendition> = {},
 ): Rendition => {
-  const urlType = formatIds.length === 2 ? 'Combined' : 'Media';
-  const mimeType = side === 'video' ? 'video/mp4' : 'audio/mp4';
-  const id = renditionId({ side, urlType, formatIds });
-  return {
-    id,
-    side,
-    urlType,
-    formatIds,
-    label: `${formatIds}`,
-    description: null,
-    fileExtension: '.mp4',
-    mimeType,
-    ...more,
-  };
+  const kind = { side, urlType: formatIds.length === 2 ? ('Combined' as const) : ('Media' as const), formatIds };
+  const file = { label: `${formatIds}`, description: null, fileExtension: '.mp4', mimeType: `${side}/mp4` };
+  return { ...kind, ...file, id: renditionId(kind), ...more };
 };
 const pair = (formatId: string, height: number, audio = 'aac') => rendition('video', [formatId, audio], { height });
 
@@ -62,21 +49,9 @@ describe('toPlayback', () => {
       'video/mp4; codecs="avc1.640028, mp4a.40.2"',
       'video/mp4; codecs="avc1.64001f, mp4a.40.2"',
     ]);
-    const id = renditionId({ side: 'video', urlType: 'Media', formatIds: ['hd'] });
-    expect(playback.video[0]).toEqual({
-      key: keyOf(resource.id, id),
-      path: `/api/Stream/Media/${keyOf(resource.id, id)}`,
-      label: 'hd,aac',
-      description: null,
-      contentType: 'video/mp4; codecs="avc1.640028"',
-      mimeType: 'video/mp4',
-      codec: 'avc1.640028',
-      width: 2160,
-      height: 1080,
-      fps: 30,
-      bitrate: null,
-      fileSizeBytes: 900,
-    });
+    const key = keyOf(resource.id, renditionId({ side: 'video', urlType: 'Media', formatIds: ['hd'] }));
+    const size = { width: 2160, height: 1080, fps: 30, bitrate: null, fileSizeBytes: 900 };
+    expect(playback.video[0]).toMatchObject({ key, path: `/api/Stream/Media/${key}`, codec: 'avc1.640028', ...size });
   });
 
   it('has one video of each height and container: the first, and MP4 before others of its height', () => {
@@ -90,23 +65,6 @@ describe('toPlayback', () => {
     const tracks = [webm('sound', 720), video('damaged', 720), aac];
     const renditions = [pair('sound', 720), { ...pair('damaged', 720), flaws: ['damaged'] as const }];
     expect(paths(playbackOf({ tracks, renditions }).video)).toEqual(['sound,aac', 'damaged,aac']);
-  });
-
-  it('has the original language and the default track first, whatever the codec of a dub, and labels name the language', () => {
-    const audio = (id: string, language: string, language_preference: number, acodec: string, ext: string) =>
-      formatOf(id, { vcodec: 'none', acodec, ext, abr: acodec === 'flac' ? 900 : 128, language, language_preference });
-    const formats = [
-      ...[audio('dub-flac', 'ja', -1, 'flac', 'flac'), audio('dub-aac', 'ja', -1, 'mp4a.40.2', 'm4a')],
-      ...[audio('original-opus', 'en', 10, 'opus', 'webm'), audio('original-aac', 'en', 10, 'mp4a.40.2', 'm4a')],
-      formatOf('hd', { vcodec: 'avc1.640028', acodec: 'none', height: 1080 }),
-    ];
-    const { renditions, tracks } = selectRenditions(tracksOf({ formats }));
-    expect(paths(playbackOf({ renditions, tracks }).audio)).toEqual([
-      '128 kbps English',
-      '128 kbps English',
-      '900 kbps Japanese (dubbed)',
-      '128 kbps Japanese (dubbed)',
-    ]);
   });
 
   it('leaves out HLS, DASH and pairs without ranges', () => {
@@ -123,12 +81,6 @@ describe('toPlayback', () => {
   it('has nothing to seek in of a live stream', () => {
     const playback = playbackOf({ isLive: true, tracks: [aac], renditions: [rendition('audio', ['aac'])] });
     expect(playback.audio).toEqual([]);
-  });
-
-  it('has the exact size of a pair once it is known', () => {
-    const hd = pair('hd', 720);
-    const changes = { tracks: [video('hd', 720), aac], renditions: [hd], exactSizes: { [hd.id]: 1234 } };
-    expect(playbackOf(changes).muxed[0]?.fileSizeBytes).toBe(1234);
   });
 
   it('writes unknown texts as empty, and other unknown values as null', () => {

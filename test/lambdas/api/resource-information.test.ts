@@ -24,23 +24,6 @@ const informationOf = (more: Partial<Resource>) =>
   toResourceInformation({ type: 'Media', resource: resource(more) }, 'HTTPS://media.example/1#asked');
 
 describe('toResourceInformation of media', () => {
-  it.each([
-    [1, 'a', 'a', 'a'],
-    [2, 'a', 'b', 'b'],
-    [5, 'a', 'c', 'e'],
-  ])('of %d renditions takes %s, %s and %s as best, medium and worst', (count, best, medium, worst) => {
-    const renditions = ['a', 'b', 'c', 'd', 'e'].slice(0, count).map((id) => rendition(id, 'video'));
-    const video = informationOf({ renditions }).mediaItems[0]?.video;
-    expect(video).toMatchObject({
-      bestQualityKey: keyOf('r', best),
-      bestQualityDescription: `description of ${best}`,
-      mediumQualityKey: keyOf('r', medium),
-      worstQualityKey: keyOf('r', worst),
-      worstQualityFileExtension: '.mp4',
-      worstQualityMimeType: 'video/mp4',
-    });
-  });
-
   it('has the urlType of the best rendition, and that of each', () => {
     const renditions = [
       rendition('a', 'video', { urlType: 'Combined', formatIds: ['v', 'x'] }),
@@ -72,31 +55,6 @@ describe('toResourceInformation of audio', () => {
 });
 
 describe('toResourceInformation of conversions', () => {
-  it('appends the conversion to audio, and never takes it as best, medium or worst', () => {
-    const audio = informationOf({
-      renditions: [rendition('a', 'audio'), rendition('b', 'audio')],
-      mp3: { renditionId: 'a', sizeBytes: 1234 },
-    }).mediaItems[0]?.audio;
-    expect(audio?.renditions.map(({ key, convertTo }) => [key, convertTo])).toEqual([
-      [keyOf('r', 'a'), null],
-      [keyOf('r', 'b'), null],
-      [keyOf('r', 'a'), 'mp3'],
-    ]);
-    expect(audio?.renditions.at(-1)).toEqual({
-      key: keyOf('r', 'a'),
-      label: '192 kbps',
-      description: 'Converted to MP3',
-      fileExtension: '.mp3',
-      mimeType: 'audio/mpeg',
-      urlType: 'Media',
-      fileSizeBytes: 1234,
-      height: null,
-      bitrate: 192,
-      convertTo: 'mp3',
-    });
-    expect(audio?.worstQualityKey).toBe(keyOf('r', 'b'));
-  });
-
   it('lists only the conversion, with nulls and without urlType, when there is no separate audio', () => {
     const item = informationOf({ renditions: [rendition('a', 'video')], mp3: { renditionId: 'a' } }).mediaItems[0];
     const { renditions, ...rest } = item?.audio ?? { renditions: [] };

@@ -264,7 +264,6 @@ describe('publicBaseUrl', () => {
     [{ host: 'in', ...FORWARDED }, { allowedHosts: ['a.example'] }, 'http://in'],
     // The entry of the outermost trusted proxy, where the operator has named it.
     [{ host: 'in', ...FORWARDED }, { trustedProxies: 1, allowedHosts: ['A.example'] }, 'https://a.example'],
-    [{ host: 'in', ...FORWARDED }, { trustedProxies: 2, allowedHosts: ['evil.example'] }, 'http://evil.example'],
     [{ host: 'in', ...FORWARDED }, { trustedProxies: 1, allowedHosts: ['b.example'] }, 'https://in'],
     [{ host: 'in', ...FORWARDED }, { trustedProxies: 1 }, 'https://in'],
     // Ports are in no list: that of Host counts.
@@ -279,7 +278,6 @@ describe('publicBaseUrl', () => {
       'http://a.example:8443',
     ],
     [{ host: 'in', 'x-forwarded-proto': 'javascript' }, { trustedProxies: 1 }, 'http://in'],
-    [{ host: 'in', 'x-forwarded-proto': 'https, http' }, { trustedProxies: 1 }, 'http://in'],
     [{ host: 'abc.execute-api.example' }, { originSecret: 's' }, undefined],
     [{ host: 'in', 'x-forwarded-host': 'd1.example' }, { originSecret: 's' }, 'https://d1.example'],
     [{ host: 'in', 'x-forwarded-host': 'a b' }, { originSecret: 's' }, undefined],

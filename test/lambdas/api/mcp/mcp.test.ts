@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { NotDeliverable, NotFound } from '../../../../core/errors/index.ts';
-import type { Resource, Track } from '../../../../core/state/resource.ts';
+import type { Track } from '../../../../core/state/resource.ts';
 import type { Media } from '../../../../lambdas/api/mcp-tools.ts';
 import { connectMcp, MESSAGE_HEADERS, messageOf } from '../../../support/mcp-client.ts';
 import { ALLOWED_ORIGIN, type ApiFakes, ask, createApiFakes, eventOf, functionsOver, RESOURCE } from '../../fakes.ts';
@@ -121,48 +121,6 @@ describe('fetch_media', () => {
     expect([isError, JSON.parse(text)]).toEqual([false, data]);
     return data;
   };
-
-  it('returns files with absolute addresses, conversions included', async () => {
-    const audio = {
-      ...RESOURCE.renditions[0],
-      id: 'rendition-2',
-      side: 'audio',
-      label: 'Audio',
-      fileExtension: '.m4a',
-    };
-    const renditions = [...RESOURCE.renditions, audio] as Resource['renditions'];
-    fakes.outcome = { type: 'Media', resource: { ...RESOURCE, renditions, mp3: { renditionId: 'rendition-2' } } };
-    expect(await media()).toEqual({
-      type: 'Media',
-      title: 'Title',
-      author: null,
-      coverUrl: null,
-      items: [
-        {
-          title: 'Title',
-          author: null,
-          sourceUrl: LINK,
-          coverUrl: null,
-          video: [
-            {
-              label: '720p',
-              description: null,
-              fileExtension: '.mp4',
-              fileSizeBytes: null,
-              downloadUrl: `${BASE_URL}/api/Stream/Media/${RESOURCE.id}rendition-1`,
-            },
-          ],
-          audio: [
-            expect.objectContaining({ downloadUrl: `${BASE_URL}/api/Stream/Media/${RESOURCE.id}rendition-2` }),
-            expect.objectContaining({
-              fileExtension: '.mp3',
-              downloadUrl: `${BASE_URL}/api/Stream/Media/${RESOURCE.id}rendition-2?format=mp3`,
-            }),
-          ],
-        },
-      ],
-    });
-  });
 
   it('returns the files of items that only the page of the list has', async () => {
     const entry = { url: LINK };
