@@ -101,7 +101,7 @@ export async function serveProxy(
     if (!note(request)) return void response.writeHead(407).end();
     const url = new URL(request.url ?? '');
     const { 'proxy-authorization': _, ...forwarded } = request.headers;
-    const target = { host: '127.0.0.1', port: routes[url.host], path: url.pathname, headers: forwarded };
+    const target = { host: '127.0.0.1', port: routes[url.host], path: url.pathname + url.search, headers: forwarded };
     const forwarding = http
       .get({ ...target, agent: false }, (answer) => {
         response.writeHead(answer.statusCode ?? 500, answer.headers);

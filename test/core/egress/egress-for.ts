@@ -1,16 +1,10 @@
 import { onTestFinished } from 'vitest';
 import { createEgress, type EgressOptions } from '../../../core/egress/create-egress.ts';
-import { lookupIn, NAMES, type Names } from '../../../packages/guarded-fetch/test/servers.ts';
+import { lookupIn, type Names } from '../../../packages/guarded-fetch/test/servers.ts';
 
 /** An egress that is closed after the test. `names` is its DNS: other names do not exist. */
 export function egressFor({ names = {}, ...options }: EgressOptions & { readonly names?: Names }) {
   const egress = createEgress({ lookup: lookupIn(names), ...options });
   onTestFinished(() => egress.close());
   return egress;
-}
-
-/** The same through a proxy, and the identity that has it. */
-export function egressBy(proxy: { readonly url: string }, options: Parameters<typeof egressFor>[0] = {}) {
-  const egress = egressFor({ outgoingProxies: [proxy.url], names: NAMES, ...options });
-  return { egress, identity: egress.nextIdentity() };
 }
