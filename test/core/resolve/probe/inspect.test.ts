@@ -12,7 +12,7 @@ import { type Origin, startOrigin } from '../../../origin/server.ts';
 import { asProblem } from '../../../support/as-problem.ts';
 import { closeAfterwards } from '../../../support/close-afterwards.ts';
 import { runProgram, withTemporaryFolder } from '../../../support/media-tools.ts';
-import { tracksOf } from '../yt-dlp/tracks-of.ts';
+import { type Format, tracksOf } from '../yt-dlp/tracks-of.ts';
 
 /** An ADTS frame with a length of 0: a parser that skips to the next frame loops forever. */
 const ENDLESS = Buffer.concat([Buffer.from('fff15040000000', 'hex'), Buffer.alloc(57)]);
@@ -112,104 +112,86 @@ describe('inspectTracks', () => {
       encrypted.set(name, await encrypt(join(await ensureMedia(), input), more));
   });
 
-  const probeFormats = (
-    formats: Record<string, unknown>[],
-    info: Record<string, unknown> = {},
-    signal = new AbortController().signal,
-  ) =>
-    inspectTracks(tracksOf({ formats, ...info }, 0), {
-      egress,
-      identity: 'direct',
-      signal,
-      link: origin.url('/'),
-      // The machine may be slow.
-      trackTimeoutMs: 60_000,
-      totalTimeoutMs: 120_000,
-    });
-  const later = (seconds: number) => ({ available_at: Date.now() / 1000 + seconds });
-  const inspectUntil = (deadline: number, formats: Record<string, unknown>[]) =>
-    inspectTracks(tracksOf({ formats }), {
-      egress,
-      identity: 'direct',
-      link: origin.url('/'),
-      deadline,
-      signal,
-    });
   const { signal } = new AbortController();
-
-  describe('of a host that may stop after the first minute', () => {
-    const BIG = 4_000_000;
-    const described = { vcodec: 'none', acodec: 'mp4a.40.2', duration: 300, filesize: BIG };
-    const inspectLater = async (formats: Record<string, unknown>[], probedHosts = ['127.0.0.1']) => {
-      const { result, failure } = await inspectTracks(tracksOf({ formats }), {
-        egress,
-        identity: 'direct',
-        link: origin.url('/'),
-        signal,
-        probedHosts,
-      });
-      expect(failure).toBeUndefined();
-      return result.renditions.map(({ flaws = [] }) => flaws.join());
-    };
-    const fragments = [0, 1, 2, 3].map((index) => ({ path: `${index}.m4s`, duration: 30 }));
-    const listed = { ...described, filesize: undefined };
-
-    it.each([
-      ['a file', { url: '/later/403/a.m4a', ...described }],
-      ['a file that is not there', { url: '/later/404/a.m4a', ...described }],
-      ['HLS', { url: '/later/403/index.m3u8', protocol: 'm3u8_native', ...listed }],
-      ['DASH', { url: '/later/403/manifest.mpd', protocol: 'http_dash_segments', fragments, ...listed }],
-    ])('marks %s that is refused there', async (_, { url, ...more }) => {
-      const one = format(url, { ...more, fragment_base_url: origin.url('/later/403/') });
-      expect(await inspectLater([one])).toEqual(['partial']);
-      expect(await inspectLater([one], ['other.example'])).toEqual(['']);
+  /** The machine may be slow. */
+  const LENIENT = { trackTimeoutMs: 60_000, totalTimeoutMs: 120_000 };
+  type Options = Partial<Parameters<typeof inspectTracks>[1]> & { readonly info?: Format };
+  const inspect = (formats: readonly Format[], { info, ...options }: Options = LENIENT) =>
+    inspectTracks(tracksOf({ formats, ...info }), {
+      egress,
+      identity: 'direct',
+      link: origin.url('/'),
+      signal,
+      ...options,
     });
-
-    it.each([
-      ['is served', { url: '/later/206/a.m4a' }],
-      ['reports overload', { url: '/later/503/a.m4a' }],
-      ['does not answer', { url: '/later/0/a.m4a' }],
-      ['is shorter', { url: '/later/403/a.m4a', duration: 59 }],
-      ['is not served yet', { url: '/later/403/a.m4a', ...later(30) }],
-    ])('marks no file that %s', async (_, { url, ...more }) =>
-      expect(await inspectLater([format(url, { ...described, ...more })])).toEqual(['']),
-    );
-  });
-
-  it('waits for an undescribed file that its site serves from a moment on', async () => {
-    const moment = later(0.5);
-    const path = `/site-media/open/clip.mp4?from=${moment.available_at}`;
-    const { result } = await inspectUntil(Date.now() + 25_000, [format(path, { ext: 'mp4', ...moment })]);
-    expect(result.tracks[0]?.sizeIsExact).toBe(true);
-  });
-
-  it('fails with the seconds when the deadline leaves no time for the wait', async () => {
-    const inspecting = asProblem(inspectUntil(Date.now() + 25_000, [format('/files/clip.mp4', later(18))]));
-    await expect(inspecting).rejects.toMatchObject({
-      details: { type: '/problems/delayed', status: 503 },
-      headers: { 'retry-after': expect.stringMatching(/^1[5-8]$/) },
-    });
-  });
-
-  it('does not wait to make the duration of a described file exact', async () => {
-    const described = { vcodec: 'none', acodec: 'mp4a.40.2', filesize: 1000, duration: 7, ...later(30) };
-    const { result, failure } = await inspectUntil(Date.now() + 25_000, [format('/files/tone.m4a', described)]);
-    expect([result.tracks[0], failure]).toEqual([expect.objectContaining({ durationSeconds: 7 }), undefined]);
-  });
-
-  const inspectFormats = async (...args: Parameters<typeof probeFormats>) =>
-    (await probeFormats(...args)).result.tracks;
-  const format = (path: string, more: Record<string, unknown> = {}) => ({
+  const format = (path: string, more: Format = {}): Format => ({
     format_id: path,
     url: URL.canParse(path) ? path : origin.url(path),
     protocol: 'https',
     ext: path.split('.').at(-1),
     ...more,
   });
-  const trackOf = async (path: string, more?: Record<string, unknown>) =>
-    (await inspectFormats([format(path, more)]))[0];
+  const trackOf = async (path: string, more?: Format) => (await inspect([format(path, more)])).result.tracks[0];
+  const idsOf = ({ result }: Awaited<ReturnType<typeof inspect>>) => result.tracks.map(({ formatId }) => formatId);
+  const later = (seconds: number) => ({ available_at: Date.now() / 1000 + seconds });
+  const HLS = { protocol: 'm3u8_native', ext: 'mp4' };
+  const AAC = { vcodec: 'none', acodec: 'mp4a.40.2' };
+  const SILENT = { vcodec: 'avc1.4d401e', acodec: 'none', height: 180 };
 
-  it.each([
+  describe('of a host that may stop after the first minute', () => {
+    const described = { ...AAC, duration: 300, filesize: 4_000_000 };
+    const listed = { ...described, filesize: undefined };
+    const fragments = [0, 1, 2, 3].map((index) => ({ path: `${index}.m4s`, duration: 30 }));
+
+    it.each<[string, string, Format, boolean]>([
+      ['a file that is refused there', '403/a.m4a', {}, true],
+      ['a file that is not there', '404/a.m4a', {}, true],
+      ['HLS that is refused there', '403/index.m3u8', { ...HLS, ...listed }, true],
+      ['DASH that is refused there', '403/manifest.mpd', { protocol: 'http_dash_segments', fragments, ...listed }, true],
+      ['a file that is served', '206/a.m4a', {}, false],
+      ['a file that reports overload', '503/a.m4a', {}, false],
+      ['a file that does not answer', '0/a.m4a', {}, false],
+      ['a file that is shorter', '403/a.m4a', { duration: 59 }, false],
+      ['a file that is not served yet', '403/a.m4a', later(30), false],
+    ])('looks at %s (%s)', async (_what, path, more, isPartial) => {
+      const base = { fragment_base_url: origin.url('/later/403/') };
+      const one = format(`/later/${path}`, { ...base, ...described, ...more });
+      for (const host of ['127.0.0.1', 'other.example']) {
+        const { result, failure } = await inspect([one], { probedHosts: [host] });
+        expect([host, result.renditions[0]?.flaws?.join(), failure]).toEqual([
+          host,
+          isPartial && host === '127.0.0.1' ? 'partial' : undefined,
+          undefined,
+        ]);
+      }
+    });
+  });
+
+  describe('of a file that its site serves from a moment on', () => {
+    const inspectUntil = (one: Format) => inspect([one], { deadline: Date.now() + 25_000 });
+
+    it('waits for one that is not described', async () => {
+      const moment = later(0.5);
+      const path = `/site-media/open/clip.mp4?from=${moment.available_at}`;
+      const { result } = await inspectUntil(format(path, { ext: 'mp4', ...moment }));
+      expect(result.tracks[0]?.sizeIsExact).toBe(true);
+    });
+
+    it('fails with the seconds when the deadline leaves no time for the wait', async () => {
+      await expect(asProblem(inspectUntil(format('/files/clip.mp4', later(18))))).rejects.toMatchObject({
+        details: { type: '/problems/delayed', status: 503 },
+        headers: { 'retry-after': expect.stringMatching(/^1[5-8]$/) },
+      });
+    });
+
+    it('does not wait to make the duration of a described one exact', async () => {
+      const described = { ...AAC, filesize: 1000, duration: 7, ...later(30) };
+      const { result, failure } = await inspectUntil(format('/files/tone.m4a', described));
+      expect([result.tracks[0]?.durationSeconds, failure]).toEqual([7, undefined]);
+    });
+  });
+
+  it.each<[string, object, Format?]>([
     ['/files/clip.mp4', { container: 'mp4', durationSeconds: 6, video: { height: 180, width: 320 }, audio: {} }],
     ['/files/clip-tail.mp4', { container: 'mp4', durationSeconds: 6 }],
     ['/files/clip.webm', { container: 'webm', video: { height: 180 }, audio: { codec: 'opus' } }],
@@ -226,262 +208,214 @@ describe('inspectTracks', () => {
     ['/heads/flv', { container: 'flv', video: {} }],
     ['/heads/wmv', { container: 'wmv', video: {} }],
     ['/heads/amr', { container: 'amr', video: null, audio: {} }],
-  ])('reads container, codecs and size of %s', async (path, expected) => {
-    const track = await trackOf(path);
-    expect(track).toMatchObject({ ...expected, sizeIsExact: true });
+    // An unknown resolution in the description of yt-dlp is replaced; a container name of the same type is kept.
+    ['/files/clip.mp4', { description: 'mp4 - 320x180' }, { format: 'mp4 - unknown' }],
+    ['/files/tone.ogg', { container: 'opus' }, { ext: 'opus' }],
+    ['/files/tone.ogg', { container: 'ogg' }, { ext: 'unknown_video' }],
+    // What fails once is asked for once more.
+    ...['503', '429', '0'].map((status): [string, object] => [`/once/${status}/clip.mp4`, { durationSeconds: 6 }]),
+    // Sources that ignore ranges are read from the start alone.
+    ['/slow/clip.mp4?rate=10000000', { container: 'mp4', durationSeconds: 6 }],
+    ['/slow/clip-tail.mp4?rate=10000000', { container: 'mp4', video: {}, audio: {}, durationSeconds: undefined }],
+  ])('reads %s as %j (%j)', async (path, expected, more) => {
+    const track = await trackOf(path, more);
+    expect({ durationSeconds: undefined, ...track }).toMatchObject({ sizeIsExact: true, ...expected });
     expect(track?.sizeBytes).toBeGreaterThan(0);
   });
 
-  it('replaces an unknown resolution in the description of yt-dlp', async () =>
-    expect(await trackOf('/files/clip.mp4', { format: 'mp4 - unknown' })).toMatchObject({
-      description: 'mp4 - 320x180',
-    }));
+  const NO_MEDIA = { type: '/problems/no-media', status: 404 };
+  const DRM = { status: 415, detail: 'The media is DRM protected.' };
+  it.each<[string, object, Format?]>([
+    ...['image', 'json', 'zip', 'text', 'empty', 'noise'].map((name): [string, object] => [`/plain/${name}`, NO_MEDIA]),
+    ...['avif', 'pdf', 'gif', 'html'].map((name): [string, object] => [`/heads/${name}`, NO_MEDIA]),
+    ['/coded/x', NO_MEDIA],
+    ['/gzip/html', NO_MEDIA],
+    ['/trouble/404', { type: '/problems/not-found', status: 404, title: 'Resource Not Found' }],
+    ['/trouble/410', { type: '/problems/gone', status: 404 }],
+    ['http://10.1.2.3/x.mp4', { type: '/problems/private-address', status: 404 }],
+    ['http://[::1]/x.mp4', { type: '/problems/private-address', status: 404 }],
+    ['http://localhost/x.mp4', { type: '/problems/unknown-host', status: 404 }],
+    ['http://169.254.169.254/latest/meta-data', { type: '/problems/private-address', status: 404 }],
+    ['/trouble/403', { status: 415 }],
+    ['/trouble/401', { status: 415 }],
+    ['/trouble/500', { status: 502 }],
+    ['/trouble/429', { status: 502 }],
+    ['/trouble/reset', { status: 502 }],
+    ['/other-range/x', { status: 502 }],
+    ['/gzip/clip.mp4', { status: 415, detail: 'The source sends the file compressed and without ranges.' }],
+    ['/protected/front.mp4', DRM],
+    ['/protected/tail.mp4', DRM],
+    ['/protected/sound.m4a', DRM],
+    ['/files/tone.mp3', { status: 404 }, HLS],
+    ['/hls/empty.m3u8', { status: 404 }, HLS],
+    ['/inward/segment?to=http://10.1.2.3/a.ts', { status: 404 }, HLS],
+    ['/inward/key?to=http://10.1.2.3/key', { status: 404 }, HLS],
+  ])('answers %s with %j (%j)', (path, details, more) =>
+    expect(asProblem(trackOf(path, more))).rejects.toMatchObject({ details }),
+  );
 
-  it('keeps a container name of the same media type, and replaces any other', async () => {
-    expect(await trackOf('/files/tone.ogg', { ext: 'opus' })).toMatchObject({ container: 'opus' });
-    expect(await trackOf('/files/tone.ogg', { ext: 'unknown_video' })).toMatchObject({ container: 'ogg' });
+  it('omits formats whose files are gone, refused or protected, tells no failure of it, and keeps the rest', async () => {
+    const paths = ['/trouble/404', '/plain/image', '/trouble/403', 'http://10.1.2.3/x.mp4', '/protected/front.mp4'];
+    // The source ignores ranges: the end of the file is out of reach.
+    const kept = ['/files/clip.mp4', '/slow/clip-tail.mp4?rate=10000000'];
+    const inspected = await inspect([...paths, ...kept].map((path) => format(path)));
+    expect(idsOf(inspected).toSorted()).toEqual(kept);
+    expect(inspected.failure).toBeUndefined();
   });
 
   it.each([
-    ['/plain/image', 'no-media'],
-    ['/plain/json', 'no-media'],
-    ['/plain/zip', 'no-media'],
-    ['/plain/text', 'no-media'],
-    ['/plain/empty', 'no-media'],
-    ['/plain/noise', 'no-media'],
-    ['/heads/avif', 'no-media'],
-    ['/heads/pdf', 'no-media'],
-    ['/heads/gif', 'no-media'],
-    ['/heads/html', 'no-media'],
-    ['/coded/x', 'no-media'],
-    ['/gzip/html', 'no-media'],
-    ['/trouble/404', 'not-found'],
-    ['/trouble/410', 'gone'],
-    ['http://10.1.2.3/x.mp4', 'private-address'],
-    ['http://[::1]/x.mp4', 'private-address'],
-    ['http://localhost/x.mp4', 'unknown-host'],
-    ['http://169.254.169.254/latest/meta-data', 'private-address'],
-  ])('answers %s with 404, %s', (path, name) =>
-    expect(asProblem(trackOf(path))).rejects.toMatchObject({
-      details: { type: `/problems/${name}`, title: 'Resource Not Found', status: 404 },
-    }),
+    ['Pinterest', 2],
+    ['Generic', 1],
+  ])(
+    'offers a file of %s when reading it fails in passing, unless any page may name it',
+    async (extractor_key, count) => {
+      const formats = [format('/trouble/503', { ext: 'mp4', height: 720 }), format('/files/tone.m4a')];
+      expect(idsOf(await inspect(formats, { ...LENIENT, info: { extractor_key } }))).toHaveLength(count);
+    },
   );
-
-  it.each([
-    ['/trouble/403', 415],
-    ['/trouble/401', 415],
-    ['/trouble/500', 502],
-    ['/trouble/429', 502],
-    ['/trouble/reset', 502],
-  ])('answers %s with %d', (path, status) =>
-    expect(asProblem(trackOf(path))).rejects.toMatchObject({ details: { status } }),
-  );
-
-  it('says that a file is compressed by its source', () =>
-    expect(asProblem(trackOf('/gzip/clip.mp4'))).rejects.toMatchObject({
-      details: { status: 415, detail: 'The source sends the file compressed and without ranges.' },
-    }));
-
-  it('reads a playlist that its source compresses', async () =>
-    expect(await trackOf('/gzip/hls/ts/index.m3u8', { protocol: 'm3u8_native', ext: 'mp4' })).toMatchObject({
-      durationSeconds: 6,
-    }));
-
-  it.each(['/once/503/clip.mp4', '/once/429/clip.mp4', '/once/0/clip.mp4'])('asks %s once more', async (path) =>
-    expect(await trackOf(path)).toMatchObject({ container: 'mp4', durationSeconds: 6 }),
-  );
-
-  it('offers a file that its extractor names when reading it fails in passing, unless any page may name it', async () => {
-    const own = { ext: 'mp4', height: 720 };
-    const options = [{ extractor_key: 'Pinterest' }, { extractor_key: 'Generic' }] as const;
-    const offered = await Promise.all(
-      options.map((info) => inspectFormats([format('/trouble/503', own), format('/files/tone.m4a')], info)),
-    );
-    expect(offered.map((tracks) => tracks.length)).toEqual([2, 1]);
-  });
-
-  it('reads only the start of a source that ignores ranges', async () => {
-    expect(await trackOf('/slow/clip.mp4?rate=10000000')).toMatchObject({ container: 'mp4', durationSeconds: 6 });
-    const track = await trackOf('/slow/clip-tail.mp4?rate=10000000');
-    expect(track).toMatchObject({ container: 'mp4', sizeIsExact: true, video: {}, audio: {} });
-    expect(track).not.toHaveProperty('durationSeconds');
-  });
-
-  it('rejects a response with a different range', () =>
-    expect(asProblem(trackOf('/other-range/x'))).rejects.toMatchObject({ details: { status: 502 } }));
-
-  it('omits formats whose files are gone, and keeps the rest', async () => {
-    const kept = await inspectFormats([format('/trouble/404'), format('/files/tone.m4a'), format('http://10.0.0.1/x')]);
-    expect(kept.map(({ formatId }) => formatId)).toEqual(['/files/tone.m4a']);
-  });
 
   it('probes described formats only for the duration of the conversion', async () => {
     const before = origin.requests.length;
     const sided = { filesize: 10, tbr: 5 };
-    const kept = await inspectFormats(
-      [
-        format('/files/clip.mp4', { vcodec: 'avc1', acodec: 'none', height: 180, ...sided }),
-        format('/files/tone.m4a', { vcodec: 'none', acodec: 'mp4a.40.2', ...sided }),
-      ],
-      { duration: 7 },
-    );
-    expect(kept.map(({ durationSeconds }) => durationSeconds)).toEqual([6, 7]);
+    const formats = [
+      format('/files/clip.mp4', { ...SILENT, ...sided }),
+      format('/files/tone.m4a', { ...AAC, ...sided }),
+    ];
+    const { result } = await inspect(formats, { ...LENIENT, info: { duration: 7 } });
+    expect(result.tracks.map(({ durationSeconds }) => durationSeconds)).toEqual([6, 7]);
     expect(origin.requests.slice(before).map(({ path }) => path)).toEqual(['/files/tone.m4a']);
   });
 
   it('keeps a described format that cannot be probed', async () => {
-    const [kept] = await inspectFormats(
-      [format('/trouble/500', { ext: 'webm', vcodec: 'none', acodec: 'opus', tbr: 5 })],
-      {
-        duration: 7,
-      },
+    const opus = format('/trouble/500', { ext: 'webm', vcodec: 'none', acodec: 'opus', tbr: 5 });
+    const { result } = await inspect([opus], { ...LENIENT, info: { duration: 7 } });
+    expect(result.tracks[0]?.durationSeconds).toBe(7);
+  });
+
+  it('tells the failure of a request for the rest of a file', async () => {
+    const { result, failure } = await inspect([format('/breaks/clip-tail.mp4')]);
+    expect(result.tracks).toMatchObject([{ container: 'mp4', video: {}, audio: {} }]);
+    expect(failure).toBeInstanceOf(UpstreamError);
+  });
+
+  it('is aborted with its caller', async () => {
+    const leaving = new AbortController();
+    const looking = inspect([format('/trouble/silence?left')], { ...LENIENT, signal: leaving.signal });
+    await expect.poll(() => origin.requestsTo('/trouble/silence?left').length).toBe(1);
+    leaving.abort(new Error('left'));
+    await expect(looking).rejects.toThrow('left');
+    await expect.poll(() => origin.requestsTo('/trouble/silence?left').at(-1)?.state).toBe('left');
+  });
+
+  describe('of a playlist', () => {
+    const BOTH = { video: { height: 180 }, audio: { codec: 'mp4a.40.2' } };
+    it.each([
+      ['/hls/ts/index.m3u8', { ...BOTH, durationSeconds: 6 }],
+      ['/gzip/hls/ts/index.m3u8', { durationSeconds: 6 }],
+      ['/hls/fmp4/index.m3u8', BOTH],
+      ['/hls/audio/index.m3u8', { ...BOTH, video: null }],
+      ['/hls/aes/index.m3u8', BOTH],
+      ['/live/index.m3u8', { ...BOTH, video: { height: 90 } }],
+    ])('reads %s, which no multivariant playlist describes, as %j', async (path, expected) =>
+      expect(await trackOf(path, HLS)).toMatchObject(expected),
     );
-    expect(kept?.durationSeconds).toBe(7);
-  });
 
-  it.each([
-    ['/hls/ts/index.m3u8', { height: 180 }],
-    ['/hls/fmp4/index.m3u8', { height: 180 }],
-    ['/hls/audio/index.m3u8', null],
-    ['/hls/aes/index.m3u8', { height: 180 }],
-    ['/live/index.m3u8', { height: 90 }],
-  ])('reads the first segment of %s, which no multivariant playlist describes', async (path, video) => {
-    const track = await trackOf(path, { protocol: 'm3u8_native', ext: 'mp4' });
-    expect(track).toMatchObject({ video, audio: { codec: 'mp4a.40.2' } });
-  });
+    const encrypted = (key: string) => `#EXT-X-KEY:${key}\n#EXTINF:2,\n/hls/aes/0.ts\n#EXT-X-ENDLIST\n`;
+    const listOf = (content: string, more: Format = {}) => {
+      lists.push(`#EXTM3U\n${content}`);
+      return trackOf('/list/index.m3u8', { ...HLS, ...more });
+    };
 
-  it.each(['METHOD=SAMPLE-AES', 'METHOD=AES-128,IV=0x99'])(
-    'leaves codecs unknown for segments encrypted with %s',
-    async (method) => {
-      lists.push(`#EXTM3U\n#EXT-X-KEY:${method},URI="/hls/aes/key.bin"\n#EXTINF:2,\n/hls/aes/0.ts\n#EXT-X-ENDLIST\n`);
-      const track = await trackOf('/list/index.m3u8', { protocol: 'm3u8_native', ext: 'mp4' });
-      expect(track).toMatchObject({ video: {}, audio: {} });
-    },
-  );
+    it.each(['METHOD=SAMPLE-AES', 'METHOD=AES-128,IV=0x99'])('leaves codecs unknown for %s', async (method) =>
+      expect(await listOf(encrypted(`${method},URI="/hls/aes/key.bin"`))).toMatchObject({ video: {}, audio: {} }),
+    );
 
-  it('decrypts with the key and the IV that the extractor states', async () => {
-    const key = await readFile(join(await ensureMedia(), 'hls/aes/key.bin'), 'hex');
-    for (const stated of [{ key }, { uri: origin.url('/hls/aes/key.bin') }]) {
-      lists.push(
-        '#EXTM3U\n#EXT-X-KEY:METHOD=AES-128,URI="/missing",IV=0x99\n#EXTINF:2,\n/hls/aes/0.ts\n#EXT-X-ENDLIST\n',
-      );
-      const hls_aes = { ...stated, iv: '0x1' };
-      const track = await trackOf('/list/index.m3u8', { protocol: 'm3u8_native', ext: 'mp4', hls_aes });
-      expect(track).toMatchObject({ video: { height: 180 }, audio: { codec: 'mp4a.40.2' } });
-    }
-  });
+    it('decrypts with the key and the IV that the extractor states', async () => {
+      const key = await readFile(join(await ensureMedia(), 'hls/aes/key.bin'), 'hex');
+      for (const stated of [{ key }, { uri: origin.url('/hls/aes/key.bin') }]) {
+        const hls_aes = { ...stated, iv: '0x1' };
+        expect(await listOf(encrypted('METHOD=AES-128,URI="/missing",IV=0x99'), { hls_aes })).toMatchObject(BOTH);
+      }
+    });
 
-  it.each([{}, { vcodec: 'avc1.42c00d', acodec: 'mp4a.40.2', tbr: 400, height: 180 }])(
-    'ignores durations of an HLS playlist in whole seconds (%j)',
-    async (more) => {
-      const path = '/hls/missing-segment.m3u8';
-      const found = await inspectFormats([format(path, { protocol: 'm3u8_native', ext: 'mp4', ...more })], {
-        duration: 34,
-      });
-      expect(found.map(({ durationSeconds }) => durationSeconds)).toEqual([undefined]);
-    },
-  );
+    it.each([
+      ['malformed', '#EXT-X-KEY:METHOD=AES-128,URI="k",IV=x', 'Invalid initialization vector.'],
+      ['of too many segments', '#EXTINF:1,\na\n'.repeat(100_001), 'The playlist has too many segments.'],
+      ['of too many lines', '#EXT\n'.repeat(1_000_001), 'The playlist has too many lines.'],
+      ['too large', '#'.repeat(8 * 1024 * 1024), 'The playlist is too large.'],
+    ])('answers one that is %s with 415', async (_, content, detail) =>
+      expect(asProblem(listOf(content))).rejects.toMatchObject({ details: { status: 415, detail } }),
+    );
 
-  it('reports an encrypted file as DRM protected, wherever its header is', async () => {
-    for (const name of ['front.mp4', 'tail.mp4', 'sound.m4a']) {
-      await expect(asProblem(trackOf(`/protected/${name}`))).rejects.toMatchObject({
-        details: { status: 415, detail: 'The media is DRM protected.' },
-      });
-    }
-    const kept = await inspectFormats([format('/protected/front.mp4'), format('/files/clip.mp4')]);
-    expect(kept.map(({ formatId }) => formatId)).toEqual(['/files/clip.mp4']);
-  });
-
-  it('sums the segment durations of an HLS playlist', async () =>
-    expect(await trackOf('/hls/ts/index.m3u8', { protocol: 'm3u8_native' })).toMatchObject({ durationSeconds: 6 }));
-
-  it.each([
-    ['a file that is not a playlist', '/files/tone.mp3'],
-    ['an empty playlist', '/hls/empty.m3u8'],
-    ['a segment at a private address', '/inward/segment?to=http://10.1.2.3/a.ts'],
-    ['a key at a private address', '/inward/key?to=http://10.1.2.3/key'],
-  ])('answers %s with 404', (_, path) =>
-    expect(asProblem(trackOf(path, { protocol: 'm3u8_native', ext: 'mp4' }))).rejects.toMatchObject({
-      details: { status: 404 },
-    }),
-  );
-
-  it.each([
-    ['malformed', '#EXT-X-KEY:METHOD=AES-128,URI="k",IV=x', 'Invalid initialization vector.'],
-    ['of too many segments', '#EXTINF:1,\na\n'.repeat(100_001), 'The playlist has too many segments.'],
-    ['of too many lines', '#EXT\n'.repeat(1_000_001), 'The playlist has too many lines.'],
-    ['too large', '#'.repeat(8 * 1024 * 1024), 'The playlist is too large.'],
-  ])('answers a playlist that is %s with 415', async (_, content, detail) => {
-    lists.push(`#EXTM3U\n${content}`);
-    await expect(asProblem(trackOf('/list/index.m3u8', { protocol: 'm3u8_native', ext: 'mp4' }))).rejects.toMatchObject(
-      { details: { status: 415, detail } },
+    it.each([{}, { vcodec: 'avc1.42c00d', acodec: 'mp4a.40.2', tbr: 400, height: 180 }])(
+      'ignores durations in whole seconds (%j)',
+      async (more) => {
+        const rounded = format('/hls/missing-segment.m3u8', { ...HLS, ...more });
+        const { result } = await inspect([rounded], { ...LENIENT, info: { duration: 34 } });
+        expect(result.tracks.map(({ durationSeconds }) => durationSeconds)).toEqual([undefined]);
+      },
     );
   });
 
   describe('of a track that runs out of time', () => {
-    const inspectSlowly = (
-      formats: Record<string, unknown>[],
-      info: Record<string, unknown> = {},
-      link = origin.url('/'),
-    ) =>
-      inspectTracks(tracksOf({ formats, ...info }, 0), {
-        egress,
-        identity: 'direct',
-        signal: new AbortController().signal,
-        link,
-        trackTimeoutMs: 300,
-        totalTimeoutMs: 1000,
-      });
-    const described = { vcodec: 'avc1.4d401e', acodec: 'none', height: 180 };
+    const SILENCE = '/trouble/silence?slow';
+    const PAGE = { extractor_key: 'Generic' };
+    const segment = (uri: string, key = '') => `#EXTM3U\n${key}#EXTINF:2.5,\n${uri}\n#EXT-X-ENDLIST\n`;
     const timeout = expect.objectContaining({ name: 'TimeoutError' });
+    const HASTY = { trackTimeoutMs: 300, totalTimeoutMs: 1000 };
+    const silent = () => format(SILENCE, { ext: 'mp4', ...SILENT });
 
-    it('keeps what the extractor of a site describes', async () => {
-      const { result, failure } = await inspectSlowly([format('/trouble/silence?slow', { ext: 'mp4', ...described })]);
-      expect(result.tracks).toMatchObject([{ video: { codec: 'avc1.4d401e', height: 180 }, audio: null }]);
+    it.each<[string, () => Format[], Options, object[]]>([
+      [
+        'keeps what the extractor of a site describes',
+        () => [silent()],
+        {},
+        [{ video: { codec: 'avc1.4d401e', height: 180 }, audio: null }],
+      ],
+      [
+        'offers no unread file that any page names',
+        () => [silent(), format('/files/tone.m4a')],
+        { info: PAGE },
+        [{ formatId: '/files/tone.m4a' }],
+      ],
+      [
+        'keeps the duration of its source',
+        () => [format(SILENCE, { ext: 'm4a', ...AAC, tbr: 5 })],
+        { info: { duration: 7 } },
+        [{ durationSeconds: 7 }],
+      ],
+      [
+        'keeps one whose host could not be checked',
+        () => [{ ...silent(), protocol: 'http_dash_segments', fragments: [{ url: origin.url(SILENCE) }] }],
+        { link: 'https://media.example/' },
+        [{ formatId: SILENCE }],
+      ],
+      ...[segment(SILENCE), segment('/hls/aes/0.ts', `#EXT-X-KEY:METHOD=AES-128,URI="${SILENCE}"\n`)].map(
+        (content): [string, () => Format[], Options, object[]] => [
+          'leaves the codecs of a playlist unknown when its segment or key does',
+          () => {
+            lists.push(content);
+            return [format('/list/index.m3u8', HLS)];
+          },
+          {},
+          [{ video: {}, audio: {}, durationSeconds: 2.5 }],
+        ],
+      ),
+    ])('%s', async (_, formats, options, tracks) => {
+      const { result, failure } = await inspect(formats(), { ...HASTY, ...options });
+      expect(result.tracks).toMatchObject(tracks);
       expect(failure).toEqual(timeout);
     });
 
-    it('offers no unread file that any page names', async () => {
-      const page = { extractor_key: 'Generic' };
-      const silent = format('/trouble/silence?slow', { ext: 'mp4', ...described });
-      const { result, failure } = await inspectSlowly([silent, format('/files/tone.m4a')], page);
-      expect(result.tracks.map(({ formatId }) => formatId)).toEqual(['/files/tone.m4a']);
-      expect(failure).toEqual(timeout);
-      await expect(asProblem(inspectSlowly([silent], page))).rejects.toMatchObject({ details: { status: 502 } });
-    });
-
-    it('keeps the duration of its source', async () => {
-      const { result, failure } = await inspectSlowly(
-        [format('/trouble/silence?slow', { ext: 'm4a', vcodec: 'none', acodec: 'mp4a.40.2', tbr: 5 })],
-        { duration: 7 },
-      );
-      expect(result.tracks).toMatchObject([{ durationSeconds: 7 }]);
-      expect(failure).toEqual(timeout);
-    });
-
-    it('leaves the codecs of a playlist unknown when its segment or key does', async () => {
-      for (const lines of [
-        '#EXTINF:2.5,\n/trouble/silence?slow',
-        '#EXT-X-KEY:METHOD=AES-128,URI="/trouble/silence?slow"\n#EXTINF:2.5,\n/hls/aes/0.ts',
-      ]) {
-        lists.push(`#EXTM3U\n${lines}\n#EXT-X-ENDLIST\n`);
-        const { result, failure } = await inspectSlowly([
-          format('/list/index.m3u8', { protocol: 'm3u8_native', ext: 'mp4' }),
-        ]);
-        expect(result.tracks).toMatchObject([{ video: {}, audio: {}, durationSeconds: 2.5 }]);
-        expect(failure).toEqual(timeout);
-      }
-    });
+    it('answers with 502 when any page names it and nothing else is left', () =>
+      expect(asProblem(inspect([silent()], { ...HASTY, info: PAGE }))).rejects.toMatchObject({
+        details: { status: 502 },
+      }));
 
     it('offers the same pair while the process that reads containers is busy', async () => {
-      const formats = [
-        format('/files/tone.m4a', { vcodec: 'none', acodec: 'mp4a.40.2' }),
-        format('/files/silent.mp4', described),
-      ];
-      const candidates = tracksOf({ formats, extractor_key: 'Generic' });
-      const options = { egress, identity: 'direct', signal: new AbortController().signal, link: origin.url('/') };
+      const formats = [format('/files/tone.m4a', AAC), format('/files/silent.mp4', SILENT)];
       const pairOf = async (totalTimeoutMs: number) => {
-        const { result, failure } = await inspectTracks(candidates, { ...options, client: 'busy', totalTimeoutMs });
+        const { result, failure } = await inspect(formats, { info: PAGE, client: 'busy', totalTimeoutMs });
         const [best] = result.renditions;
         return { failure, urlType: best?.urlType, formatIds: best?.formatIds };
       };
@@ -495,43 +429,5 @@ describe('inspectTracks', () => {
       expect(await busy).toBeInstanceOf(ParsingLimitExceeded);
       expect(await pairOf(60_000)).toEqual({ ...pair, failure: undefined });
     });
-
-    it('keeps one whose host could not be checked', async () => {
-      const fragments = { protocol: 'http_dash_segments', fragments: [{ url: origin.url('/trouble/silence?slow') }] };
-      const { result, failure } = await inspectSlowly(
-        [format('/trouble/silence?slow', { ext: 'mp4', ...described, ...fragments })],
-        {},
-        'https://media.example/',
-      );
-      expect(result.tracks).toHaveLength(1);
-      expect(failure).toEqual(timeout);
-    });
-  });
-
-  it('tells no failure of what was read, or cannot be read at any time', async () => {
-    const { result, failure } = await probeFormats([
-      ...['/trouble/404', '/plain/image', '/trouble/403', 'http://10.1.2.3/x.mp4', '/files/clip.mp4'].map((path) =>
-        format(path),
-      ),
-      // The source ignores ranges: the end of the file is out of reach.
-      format('/slow/clip-tail.mp4?rate=10000000'),
-    ]);
-    expect(result.tracks).toHaveLength(2);
-    expect(failure).toBeUndefined();
-  });
-
-  it('tells the failure of a request for the rest of a file', async () => {
-    const { result, failure } = await probeFormats([format('/breaks/clip-tail.mp4')]);
-    expect(result.tracks).toMatchObject([{ container: 'mp4', video: {}, audio: {} }]);
-    expect(failure).toBeInstanceOf(UpstreamError);
-  });
-
-  it('is aborted with its caller', async () => {
-    const leaving = new AbortController();
-    const looking = inspectFormats([format('/trouble/silence?left')], {}, leaving.signal);
-    await expect.poll(() => origin.requestsTo('/trouble/silence?left').length).toBe(1);
-    leaving.abort(new Error('left'));
-    await expect(looking).rejects.toThrow('left');
-    await expect.poll(() => origin.requestsTo('/trouble/silence?left').at(-1)?.state).toBe('left');
   });
 });

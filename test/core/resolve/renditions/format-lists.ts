@@ -7,12 +7,19 @@ export interface FormatList {
   readonly name: string;
   /** The default selection of yt-dlp (`bv*+ba/b`). */
   readonly picked: string;
+  /** The expected orders, best first. A pair is written `video+audio`. */
+  readonly videoOrder: string;
+  readonly audioOrder: string;
+  /** Why the best differs from yt-dlp's pick; absent where it does not. */
+  readonly differs?: string;
   readonly formats: readonly Format[];
   readonly duration?: number;
 }
 
-interface StoredList extends Omit<FormatList, 'name' | 'picked'> {
+interface StoredList extends Pick<FormatList, 'formats' | 'duration' | 'differs'> {
   readonly yt_dlp_picks: string;
+  readonly video_order?: string;
+  readonly audio_order?: string;
 }
 
 /**
@@ -22,7 +29,9 @@ interface StoredList extends Omit<FormatList, 'name' | 'picked'> {
 const readLists = (name: 'sites' | 'extractors'): FormatList[] =>
   Object.entries<StoredList>(
     JSON.parse(readFileSync(join(import.meta.dirname, 'format-lists', `${name}.json`), 'utf8')),
-  ).map(([name, { yt_dlp_picks: picked, ...list }]) => ({ name, picked, ...list }));
+  ).map(([name, { yt_dlp_picks: picked, video_order: videoOrder = '', audio_order: audioOrder = '', ...list }]) => {
+    return { name, picked, videoOrder, audioOrder, ...list };
+  });
 
 export const formatLists: readonly FormatList[] = [...readLists('sites'), ...readLists('extractors')];
 
