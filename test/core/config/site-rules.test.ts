@@ -33,6 +33,7 @@ describe('matchesSite', () => {
 describe('siteOf', () => {
   it.each([
     ['https://www.media.example/x', 'media.example'],
+    ['https://t.co/x', 't.co'],
     ['https://media.example./x', 'media.example'],
     ['https://a.b.media.co.uk/', 'media.co.uk'],
     ['https://a.media.uk/', 'media.uk'],

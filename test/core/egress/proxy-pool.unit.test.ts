@@ -221,18 +221,6 @@ describe('an address that a site blocks', () => {
     for (let site = 0; site < 300; site++) reportBlocked(`https://site-${site}.example/`, A);
     expect(blocked()).toHaveLength(256);
   });
-
-  it.each([
-    ['https://www.youtube.com/watch', 'youtube.com'],
-    ['https://www.bbc.co.uk/x', 'bbc.co.uk'],
-    ['https://t.co/x', 't.co'],
-    ['http://192.0.2.7:8080/x', '192.0.2.7'],
-    ['http://[2001:db8::1]/x', '[2001:db8::1]'],
-  ])('of %s is known for %s', (link, site) => {
-    const { reportBlocked, blockedAddresses: blocked } = addressPool(1);
-    reportBlocked(link, A);
-    expect(blocked()).toMatchObject([{ site }]);
-  });
 });
 
 it('takes the identities of direct connections of other processes for its own', () => {

@@ -8,16 +8,22 @@ import { createMemoryState } from './memory-state.ts';
 
 describe('playlists', () => {
   const entryUrl = (name: string) => `https://media.example/${name}`;
+  /** A list of entries, each of which is an item where nothing else is answered for it. */
+  const listOf = (names: readonly string[], others: Record<string, Info | WorkerFailure> = {}, more: Info = {}) => ({
+    [PAGE]: { ...list(...names.map((name) => listed(name))), ...more } as Info | WorkerFailure,
+    ...Object.fromEntries(names.map((name) => [entryUrl(name), others[name] ?? item(name)])),
+  });
+  const GONE: WorkerFailure = { kind: 'http', httpStatus: 404 };
 
   it('omit entries that are gone, private or protected, and keep those that failed temporarily', async () => {
-    const { items } = createFixture({
-      [PAGE]: list(...['a', 'gone', 'private', 'drm', 'broken', 'b'].map((name) => listed(name))),
-      [entryUrl('a')]: item('a'),
-      [entryUrl('b')]: item('b'),
-      [entryUrl('private')]: { kind: 'login' },
-      [entryUrl('drm')]: { kind: 'drm' },
-      [entryUrl('broken')]: { kind: 'network' },
-    });
+    const { items } = createFixture(
+      listOf(['a', 'gone', 'private', 'drm', 'broken', 'b'], {
+        gone: GONE,
+        private: { kind: 'login' },
+        drm: { kind: 'drm' },
+        broken: { kind: 'network' },
+      }),
+    );
     expect(await items()).toEqual([
       ['Title a', 'a'],
       ['Listed broken', undefined],
@@ -26,11 +32,7 @@ describe('playlists', () => {
   });
 
   it('are completed by the next request', async () => {
-    const answers: Record<string, Info | WorkerFailure> = {
-      [PAGE]: list(listed('a'), listed('late')),
-      [entryUrl('a')]: item('a'),
-      [entryUrl('late')]: { kind: 'timeout' },
-    };
+    const answers = listOf(['a', 'late'], { late: { kind: 'timeout' } });
     const { extracted, items } = createFixture(answers);
     expect(await items()).toEqual([
       ['Title a', 'a'],
@@ -54,11 +56,7 @@ describe('playlists', () => {
   });
 
   it('do not wait for entries past entriesDeadline, and continue with them later', async () => {
-    const { extracted, items, resolve } = createFixture({
-      [PAGE]: list(listed('a'), listed('b')),
-      [entryUrl('a')]: item('a'),
-      [entryUrl('b')]: item('b'),
-    });
+    const { extracted, items, resolve } = createFixture(listOf(['a', 'b']));
     expect(await resolve(PAGE, { entriesDeadline: Date.now() })).toMatchObject({
       items: [{ entry: { title: 'Listed a' } }, { entry: { title: 'Listed b' } }],
     });
@@ -86,7 +84,7 @@ describe('playlists', () => {
   });
 
   it('are complete for a caller without entriesDeadline beside one with it', async () => {
-    const { resolve } = createFixture({ [PAGE]: list(listed('a')), [entryUrl('a')]: item('a') });
+    const { resolve } = createFixture(listOf(['a']));
     const [early, complete] = await Promise.all([resolve(PAGE, { entriesDeadline: Date.now() }), resolve()]);
     expect(early).not.toHaveProperty('items[0].resource');
     expect(complete).toMatchObject({ items: [{ resource: { title: 'Title a' } }] });
@@ -116,12 +114,12 @@ describe('playlists', () => {
   });
 
   it('count the entries at their source, and name the places of those that are not available', async () => {
-    const answers: Record<string, Info | WorkerFailure> = {
-      [PAGE]: { ...list(...['a', 'gone', 'late', 'private'].map((name) => listed(name))), playlist_count: 9 },
-      [entryUrl('a')]: item('a'),
-      [entryUrl('late')]: { kind: 'timeout' },
-      [entryUrl('private')]: { kind: 'login' },
+    const failing: Record<string, WorkerFailure> = {
+      gone: GONE,
+      late: { kind: 'timeout' },
+      private: { kind: 'login' },
     };
+    const answers = listOf(['a', 'gone', 'late', 'private'], failing, { playlist_count: 9 });
     const { resolve, items } = createFixture(answers, { playlistLimit: 4 });
     const counts = { totalEntries: 9, isCut: true, unavailable: [2, 4] };
     expect(await resolve()).toMatchObject(counts);
@@ -136,11 +134,7 @@ describe('playlists', () => {
   });
 
   it('that end at the limit are not cut', async () => {
-    const answers = { [entryUrl('a')]: item('a'), [entryUrl('b')]: item('b') };
-    const { resolve } = createFixture(
-      { [PAGE]: { ...list(listed('a'), listed('b')), playlist_count: 2 }, ...answers },
-      { playlistLimit: 2 },
-    );
+    const { resolve } = createFixture(listOf(['a', 'b'], {}, { playlist_count: 2 }), { playlistLimit: 2 });
     expect(await resolve()).toMatchObject({ totalEntries: 2, isCut: false, unavailable: [] });
   });
 
@@ -198,11 +192,7 @@ describe('playlists', () => {
   });
 
   it('do not stay fresh for longer when one entry always fails', async () => {
-    const answers: Record<string, Info | WorkerFailure> = {
-      [PAGE]: list(listed('a'), listed('b')),
-      [entryUrl('a')]: item('a'),
-      [entryUrl('b')]: { kind: 'http', httpStatus: 503 },
-    };
+    const answers = listOf(['a', 'b'], { b: { kind: 'http', httpStatus: 503 } });
     const first = createFixture(answers);
     await first.items();
     const known = first.links.get(linkId(PAGE));
@@ -223,7 +213,7 @@ describe('playlists', () => {
       if (link.type === 'PlayList') throw new ItemTooLarge('too large');
     };
     const state = { ...createMemoryState().state, putLink };
-    const { items } = createFixture({ [PAGE]: list(listed('a')), [entryUrl('a')]: item('a') }, { state });
+    const { items } = createFixture(listOf(['a']), { state });
     expect(await items()).toEqual([['Title a', 'a']]);
   });
 

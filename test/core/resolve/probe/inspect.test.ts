@@ -147,7 +147,12 @@ describe('inspectTracks', () => {
       ['a file that is refused there', '403/a.m4a', {}, true],
       ['a file that is not there', '404/a.m4a', {}, true],
       ['HLS that is refused there', '403/index.m3u8', { ...HLS, ...listed }, true],
-      ['DASH that is refused there', '403/manifest.mpd', { protocol: 'http_dash_segments', fragments, ...listed }, true],
+      [
+        'DASH that is refused there',
+        '403/manifest.mpd',
+        { protocol: 'http_dash_segments', fragments, ...listed },
+        true,
+      ],
       ['a file that is served', '206/a.m4a', {}, false],
       ['a file that reports overload', '503/a.m4a', {}, false],
       ['a file that does not answer', '0/a.m4a', {}, false],

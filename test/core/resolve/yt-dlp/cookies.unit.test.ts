@@ -2,82 +2,35 @@ import { describe, expect, it } from 'vitest';
 import { createCookieReader, parseCookies, readHeaders } from '../../../../core/resolve/yt-dlp/requests.ts';
 import { tracksOf } from './tracks-of.ts';
 
-const parse = (line: string) => parseCookies(line, 'h.example').map(({ name, value, domain }) => [name, value, domain]);
+const parse = (line: string) => parseCookies(line, 'h.example');
+const cookie = { domain: 'h.example', hostOnly: true, path: '/', secure: false };
+const cookieOf = (name: string, value: string, more: object = {}) => ({ ...cookie, name, value, ...more });
 
 describe('parseCookies', () => {
-  const cookie = { domain: 'h.example', hostOnly: true, path: '/', secure: false };
-
   it.each([
     ['', []],
-    ['a=1', [{ ...cookie, name: 'a', value: '1' }]],
-    [
-      'a=1; b=2',
-      [
-        { ...cookie, name: 'a', value: '1' },
-        { ...cookie, name: 'b', value: '2' },
-      ],
-    ],
-    ['a=x=y==; Domain=h.example; Path=/p', [{ ...cookie, name: 'a', value: 'x=y==', path: '/p' }]],
+    ['a=1', [cookieOf('a', '1')]],
+    ['a=1; b=2', [cookieOf('a', '1'), cookieOf('b', '2')]],
+    ['a=x=y==; Domain=h.example; Path=/p', [cookieOf('a', 'x=y==', { path: '/p' })]],
     [
       'a=1; Domain=.B.example; Path=/; Secure; Expires=1; Version=1',
-      [{ ...cookie, name: 'a', value: '1', domain: 'b.example', hostOnly: false, secure: true }],
+      [cookieOf('a', '1', { domain: 'b.example', hostOnly: false, secure: true })],
     ],
-    ['a="x; \\"y\\"\\054 \\\\z"; Path=/', [{ ...cookie, name: 'a', value: 'x, y' }].slice(1)],
-    ['a="x\\054y \\"z\\""; Path=/', [{ ...cookie, name: 'a', value: 'x,y "z"' }]],
-    [
-      'a=; b',
-      [
-        { ...cookie, name: 'a', value: '' },
-        { ...cookie, name: 'b', value: '' },
-      ],
-    ],
+    ['a="x; \\"y\\"\\054 \\\\z"; Path=/', []],
+    ['a="x\\054y \\"z\\""; Path=/', [cookieOf('a', 'x,y "z"')]],
+    ['a=; b', [cookieOf('a', ''), cookieOf('b', '')]],
     ['a="\\015\\012x: y"', []],
-    ['a=1;; Path=/p', [{ ...cookie, name: 'a', value: '1', path: '/p' }]],
-    ['a=1; Path=/p; Path=; Domain=', [{ ...cookie, name: 'a', value: '1' }]],
-    ['a="', [{ ...cookie, name: 'a', value: '"' }]],
-    ['Domain=.b.example; a=1', [{ ...cookie, name: 'a', value: '1' }]],
-  ])('parses %s', (line, expected) => expect(parseCookies(line, 'h.example')).toEqual(expected));
-
-  it.each([
-    [
-      'an empty attribute',
-      'a=1;; b=2;',
-      [
-        ['a', '1', 'h.example'],
-        ['b', '2', 'h.example'],
-      ],
-    ],
-    [
-      'a quote within a value',
-      'a=x"y; b=2"',
-      [
-        ['a', 'x"y', 'h.example'],
-        ['b', '2"', 'h.example'],
-      ],
-    ],
-    [
-      'a quote that does not end',
-      'a="x; b=2',
-      [
-        ['a', '"x', 'h.example'],
-        ['b', '2', 'h.example'],
-      ],
-    ],
-    [
-      'space around',
-      ' a = 1 ;\tb =\t2 ',
-      [
-        ['a', '1', 'h.example'],
-        ['b', '2', 'h.example'],
-      ],
-    ],
-  ])('tolerates %s', (_, line, expected) => expect(parse(line)).toEqual(expected));
-
-  it('assigns the attributes of a nameless cookie to no other', () =>
-    expect(parse('a=1; Path=/; =x; Domain=.other.example; b=2')).toEqual([
-      ['a', '1', 'h.example'],
-      ['b', '2', 'h.example'],
-    ]));
+    ['a=1;; Path=/p', [cookieOf('a', '1', { path: '/p' })]],
+    ['a=1; Path=/p; Path=; Domain=', [cookieOf('a', '1')]],
+    ['a="', [cookieOf('a', '"')]],
+    ['Domain=.b.example; a=1', [cookieOf('a', '1')]],
+    ['a=1;; b=2;', [cookieOf('a', '1'), cookieOf('b', '2')]],
+    ['a=x"y; b=2"', [cookieOf('a', 'x"y'), cookieOf('b', '2"')]],
+    ['a="x; b=2', [cookieOf('a', '"x'), cookieOf('b', '2')]],
+    [' a = 1 ;\tb =\t2 ', [cookieOf('a', '1'), cookieOf('b', '2')]],
+    // The attributes of a nameless cookie belong to no other.
+    ['a=1; Path=/; =x; Domain=.other.example; b=2', [cookieOf('a', '1'), cookieOf('b', '2')]],
+  ])('parses %s', (line, expected) => expect(parse(line)).toEqual(expected));
 
   it.each([
     ['spaces in a name', `a${' '.repeat(16_000)}b=1`],
@@ -122,6 +75,9 @@ it('passes on headers of the page alone, and none that could be two', () =>
       Referer: 'https://a.example/',
       'X-Token': 't',
       Host: 'a',
+      Cookie: 'a=1',
+      Range: 'bytes=0-',
+      'Accept-Encoding': 'br',
       'Content-Length': '1',
       'Proxy-Connection': 'a',
       'X-Number': 1,
