@@ -35,22 +35,12 @@ describe('request to a failing upstream', () => {
     await origin.idle();
   });
 
-  it('destroys a body that stalls', async () => {
-    const origin = await serve(
-      (_request, response) => void response.writeHead(200, { 'content-length': 10 }).write('five5'),
-    );
-    const egress = clientFor({ allow: [origin.host] });
-    const { body } = await egress.request(`http://${origin.host}/`, { stallTimeoutMs: 50 });
-    await expect(text(body)).rejects.toThrow(UpstreamError);
-    await origin.idle();
-  });
-
   it.each([
-    ['too early', (end: () => void) => end(), { 'content-length': '10' }],
-    ['in the middle of chunks', (end: () => void) => end(), { 'transfer-encoding': 'chunked' }],
-  ])('destroys a body that ends %s', async (_when, end, headers) => {
+    ['too early', { 'content-length': '10' }],
+    ['in the middle of chunks', { 'transfer-encoding': 'chunked' }],
+  ])('destroys a body that ends %s', async (_when, headers) => {
     const { host } = await serve((_request, response) => {
-      response.writeHead(200, headers).write('five5', () => end(() => response.destroy()));
+      response.writeHead(200, headers).write('five5', () => response.destroy());
     });
     const { body } = await clientFor({ allow: [host] }).request(`http://${host}/`);
     await expect(text(body)).rejects.toThrow(UpstreamError);
@@ -82,6 +72,8 @@ describe('response that nobody reads', () => {
     ['another scheme', 'ftp://localhost/', EgressRefused],
     ['a script', 'javascript:alert(1)', EgressRefused],
     ['a data URL', 'data:text/plain,x', EgressRefused],
+    ['a file', 'file:///etc/passwd', EgressRefused],
+    ['Gopher', 'gopher://1.1.1.1/', EgressRefused],
     ['a private address', 'http://127.0.0.1:1/', EgressRefused],
     ['a long URL', `/${'a'.repeat(9_000)}`, UpstreamError],
   ])('is closed after a redirect to %s', async (_what, location, failure) => {

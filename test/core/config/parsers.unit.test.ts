@@ -43,8 +43,9 @@ describe('flag', () => {
 });
 
 describe('origins', () => {
-  it.each(['xhttp://a.example', 'httpx://a.example', 'ftp://a.example'])('rejects the scheme of %s', (text) =>
-    rejects(origins, text),
+  it.each(['xhttp://a.example', 'httpx://a.example', 'ftp://a.example', 'a.example', 'https://a.example/path'])(
+    'rejects %s',
+    (text) => rejects(origins, text),
   );
 });
 
@@ -72,6 +73,7 @@ describe('parseHostPort', () => {
   it('is what hostPorts checks', () => {
     expect(parse(hostPorts, 'a:1, b:2')).toEqual(['a:1', 'b:2']);
     rejects(hostPorts, 'a:1,b');
+    rejects(hostPorts, '*:80');
   });
 });
 
@@ -137,7 +139,7 @@ describe('numbers', () => {
       ['1', '1.5', '1.25', '10', '10.00'],
       ['0.99', '10.01', '1.255', '1.', '1x', '$1', ''],
     ],
-    ['of units', wholeNumber(2, 40), ['2', '40', '017'], ['1', '41', '2.0', '2x', 'x2', '']],
+    ['of units', wholeNumber(2, 40), ['2', '40', '017'], ['1', '41', '2.0', '2x', 'x2', '-2', '1e1', '']],
   ])('%s are read within their bounds, and nothing else', (_, parser, accepted, refused) => {
     expect(accepted.map((text) => parse(parser, text))).toEqual(accepted.map(Number));
     for (const text of refused) rejects(parser, text);
@@ -148,10 +150,15 @@ describe('contacts', () => {
   it.each(['https://a.example/x', 'MAILTO:me@a.example', 'tel:123', 'tel:+49-30'])('accept %s', (text) =>
     expect(parse(contacts, text)).toEqual([text]),
   );
-  it.each(['http://a.example/', 'xhttps://a.example/', 'mailto:me', 'tel:x1', 'tel:1 2', 'https://a.example/"'])(
-    'reject %s',
-    (text) => rejects(contacts, text),
-  );
+  it.each([
+    'http://a.example/',
+    'xhttps://a.example/',
+    'mailto:me',
+    'tel:x1',
+    'tel:1 2',
+    'https://a.example/"',
+    "https://a.example/'",
+  ])('reject %s', (text) => rejects(contacts, text));
 });
 
 describe('ytDlpExtractorArgs', () => {
@@ -160,7 +167,19 @@ describe('ytDlpExtractorArgs', () => {
       'youtube:player_client=web;a=b',
       'x.y+z:skip-it=1',
     ]));
-  it.each(['!youtube:a=b', 'youtube:!a=b', 'youtube:=b', ':a=b'])('reject %s', (text) =>
-    rejects(ytDlpExtractorArgs, text),
-  );
+  it.each([
+    '!youtube:a=b',
+    'youtube:!a=b',
+    'youtube:=b',
+    ':a=b',
+    'youtube',
+    'po_token=s3cret',
+    '--exec s3cret',
+    'youtube:s3cret',
+    'youtube:a=',
+  ])('reject %s by position', (text) => {
+    const read = () => parse(ytDlpExtractorArgs, `youtube:a=b ${text}`);
+    expect(read).toThrow(/^NAME must be [^\n]+ entry 2 is something else$/);
+    expect(read).not.toThrow('s3cret');
+  });
 });

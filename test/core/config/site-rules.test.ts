@@ -51,10 +51,15 @@ describe('parseProxyRule', () => {
     ['media.example=12', 12],
   ])('reads %s', (text, proxy) => expect(parseProxyRule(text)).toMatchObject({ host: 'media.example', proxy }));
 
-  it.each(['media.example', 'media.example=', 'media.example=0', 'media.example=indirect', 'a b=1', '=1'])(
-    'rejects %j',
-    (text) => expect(parseProxyRule(text)).toBeUndefined(),
-  );
+  it.each([
+    'media.example',
+    'media.example=',
+    'media.example=0',
+    'https://media.example=direct',
+    'media.example=indirect',
+    'a b=1',
+    '=1',
+  ])('rejects %j', (text) => expect(parseProxyRule(text)).toBeUndefined());
 });
 
 describe('settings with site rules', () => {
