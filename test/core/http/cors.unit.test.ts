@@ -87,6 +87,7 @@ describe('isCrossSiteSubrequest', () => {
     ['an extension of Chromium', fetched('chrome-extension://bioiopeolddjgahodhnfkaealikedinp'), []],
     ['an extension of Firefox', fetched('moz-extension://d7101d63-b369-4ef1-b185-89e602e14ae4'), []],
     ['an app with a scheme of its own', fetched('capacitor://localhost'), []],
+    ['an app whose scheme ends like that of pages', fetched('app-https://page.example'), []],
     ['a client that sends nothing else', {}, []],
     ['a page of the same site', { ...fetched('https://evil.example'), 'sec-fetch-site': 'same-site' }, []],
     ['a page of the instance', { 'sec-fetch-mode': 'no-cors', 'sec-fetch-site': 'same-origin' }, []],
@@ -145,26 +146,14 @@ describe('isForeignPage', () => {
     ['null', [PAGE], OWN, true],
     ['null', [], undefined, true],
     [OWN, [], undefined, true],
+    // Origins of no page:
     ['chrome-extension://abc', [], OWN, false],
+    ['app-https://page.example', [], OWN, false],
+    ['capacitor://localhost', [], OWN, false],
   ])('of %s with %j allowed at %s is %s', (origin, allowed, own, expected) =>
     expect(isForeignPage(origin, allowed, own)).toBe(expected),
   );
-});
 
-describe('isForeignPage and isCrossSiteSubrequest', () => {
-  it.each(['app-https://page.example', 'chrome-extension://abc', 'capacitor://localhost'])(
-    'do not mean the origin %s, which is of no page',
-    (origin) => {
-      const headers: Readonly<Record<string, string>> = {
-        'sec-fetch-site': 'cross-site',
-        'sec-fetch-mode': 'cors',
-        origin,
-      };
-      expect(isForeignPage(origin, [], 'https://own.example')).toBe(false);
-      expect(isCrossSiteSubrequest((name) => headers[name], [])).toBe(false);
-    },
-  );
-
-  it('take any page for foreign where the own address is not known', () =>
+  it('is true of any page where the own address is not known', () =>
     expect([undefined, '', 'no URL'].map((own) => isForeignPage(PAGE, [], own))).toEqual([true, true, true]));
 });

@@ -130,10 +130,12 @@ describe('mergeResource', () => {
     expect([back.withdrawn, formats(back)]).toEqual([undefined, ['high', 'low']]);
   });
 
-  it('omits a rendition whose track was dropped', () => {
-    const stored = resource([], { renditions: [rendition('high'), rendition('low')], tracks: [track('high')] });
-    expect(mergeResource(stored, found)).not.toHaveProperty('withdrawn');
-  });
+  it.each([
+    ['whose track', rendition('low')],
+    ['one of whose tracks', { ...rendition('high'), id: 'r-both', formatIds: ['high', 'low'] } as Rendition],
+  ])('omits a rendition %s was dropped', (_, dropped) =>
+    expect(mergeResource(resource(['high'], { renditions: [dropped] }), found)).not.toHaveProperty('withdrawn'),
+  );
 
   it('keeps at most 50 withdrawn renditions', () => {
     let stored = resource(['f0']);
@@ -155,11 +157,6 @@ describe('mergeResource', () => {
       ['https://new.example/', undefined],
       ['https://media.example/low', 'proxy'],
     ]);
-  });
-
-  it('omits a rendition one of whose tracks was dropped', () => {
-    const both: Rendition = { ...rendition('high'), id: 'r-both', formatIds: ['high', 'low'] };
-    expect(mergeResource(resource(['high'], { renditions: [both] }), found)).not.toHaveProperty('withdrawn');
   });
 
   it.each<[string, readonly Track[], readonly Track[], boolean]>([

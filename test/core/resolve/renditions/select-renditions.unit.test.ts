@@ -110,44 +110,45 @@ describe('a rendition', () => {
     expect(first(one)).toMatchObject({ fileExtension, mimeType }),
   );
 
-  it('of two tracks combines their figures', () =>
-    expect(
-      first(
-        video('v', { ext: 'webm', filesize: 900, tbr: 1000, height: 360 }),
-        audio('a', { filesize: 100, abr: 128 }),
-      ),
-    ).toMatchObject({
-      urlType: 'Combined',
-      description: 'about v + about a',
-      fileExtension: '.mp4',
-      mimeType: 'video/mp4',
-      sizeBytes: 1000,
-      bitrate: 1128,
-      height: 360,
-    }));
-
-  it.each([
-    ['HLS, whose bandwidth includes the audio', { protocol: 'm3u8' }, { abr: 128 }, 1000],
-    ['a video file and audio of unknown bitrate', {}, { abr: null }, 1000],
-  ])('of %s has the bitrate of the video', (_, more, sound, bitrate) =>
-    expect(first(video('v', { tbr: 1000, ...more }), audio('a', sound))).toMatchObject({
-      urlType: 'Combined',
-      bitrate,
-    }),
-  );
-
-  it('of two tracks has no bitrate without that of the video', () =>
-    expect(first(video('v'), audio('a'))).not.toHaveProperty('bitrate'));
-
-  it('of one track has its figures, and no unknown ones', () => {
-    expect(first(both('a', { filesize: 900, tbr: 1000, height: 360 }))).toMatchObject({
-      sizeBytes: 900,
-      bitrate: 1000,
-      height: 360,
-    });
-    expect(first(audio('a', { filesize: 100, abr: 96 }))).toMatchObject({ sizeBytes: 100, bitrate: 96 });
-    expect(Object.keys(first(both('a')) ?? {})).not.toContain('height');
-    expect(first(video('v'), audio('a', { filesize: 100 }))).not.toHaveProperty('sizeBytes');
+  const unknown = { sizeBytes: undefined, bitrate: undefined, height: undefined };
+  it.each<[string, Format[], object]>([
+    [
+      'two tracks combines their figures',
+      [video('v', { ext: 'webm', filesize: 900, tbr: 1000, height: 360 }), audio('a', { filesize: 100, abr: 128 })],
+      {
+        urlType: 'Combined',
+        description: 'about v + about a',
+        fileExtension: '.mp4',
+        mimeType: 'video/mp4',
+        sizeBytes: 1000,
+        bitrate: 1128,
+        height: 360,
+      },
+    ],
+    [
+      'HLS has the bitrate of the video, whose bandwidth includes the audio',
+      [video('v', { tbr: 1000, protocol: 'm3u8' }), audio('a')],
+      { urlType: 'Combined', bitrate: 1000 },
+    ],
+    [
+      'a video file and audio of unknown bitrate has that of the video',
+      [video('v', { tbr: 1000 }), audio('a', { abr: null })],
+      { urlType: 'Combined', bitrate: 1000 },
+    ],
+    ['two tracks has no bitrate without that of the video', [video('v'), audio('a')], unknown],
+    ['two tracks has no size without that of the video', [video('v'), audio('a', { filesize: 100 })], unknown],
+    ['two tracks has no size without that of the audio', [video('v', { filesize: 900 }), audio('a')], unknown],
+    [
+      'one track has its figures',
+      [both('a', { filesize: 900, tbr: 1000, height: 360 })],
+      { sizeBytes: 900, bitrate: 1000, height: 360 },
+    ],
+    ['audio has its figures', [audio('a', { filesize: 100, abr: 96 })], { sizeBytes: 100, bitrate: 96 }],
+    ['one track has no unknown ones', [both('a')], unknown],
+  ])('of %s', (_, formats, expected) => {
+    const found = first(...formats) ?? expect.fail('No rendition');
+    expect({ ...unknown, ...found }).toMatchObject(expected);
+    expect(Object.values(found)).not.toContain(undefined);
   });
 
   it('that is left out leaves no track behind', () => {
@@ -199,9 +200,6 @@ describe('a rendition', () => {
       expect(summary(variant, audio('a', { ...common, acodec: null, ...sound }))).toEqual(expected);
     },
   );
-
-  it('of two tracks has no size when one is unknown', () =>
-    expect(first(video('v', { filesize: 900 }), audio('a'))).not.toHaveProperty('sizeBytes'));
 });
 
 describe('the conversion to MP3', () => {
