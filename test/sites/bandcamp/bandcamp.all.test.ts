@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { ytDlpWithCurlCffi } from '../../support/installed-tools.ts';
 import { delivers, describeSite, refuses, streamEntries } from '../describe-site.ts';
+import { recordedSite } from '../recorded-site.ts';
 import { useSite } from '../use-site.ts';
-import { createBandcamp } from './bandcamp.ts';
 
-const bandcamp = useSite(createBandcamp(), { ytDlp: await ytDlpWithCurlCffi() });
+const bandcamp = useSite(await recordedSite('bandcamp'), { ytDlp: await ytDlpWithCurlCffi() });
 
 const trackUrl = (name: string) => `https://artist.bandcamp.com/track/${name}`;
 

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import { delivers, describeSite, refuses, streamEntries } from '../describe-site.ts';
+import { recordedSite } from '../recorded-site.ts';
 import { useSite } from '../use-site.ts';
-import { createBilibili, videoUrl } from './bilibili.ts';
 
-const bilibili = useSite(createBilibili());
+const bilibili = useSite(await recordedSite('bilibili'));
+const videoUrl = (id: string) => `https://www.bilibili.com/video/${id}`;
 
 describeSite('Bilibili', bilibili, [
   delivers('a video, whose media needs a Referer', videoUrl('BV1plain00001'), {

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { ytDlpWithCurlCffi } from '../../support/installed-tools.ts';
 import { delivers, describeSite, refuses } from '../describe-site.ts';
+import { recordedSite } from '../recorded-site.ts';
 import { useSite } from '../use-site.ts';
-import { createDailymotion } from './dailymotion.ts';
 
-const site = createDailymotion();
+const site = await recordedSite('dailymotion');
 const dailymotion = useSite(site);
 const withBrowser = useSite(site, { ytDlp: await ytDlpWithCurlCffi() });
 
@@ -36,7 +36,7 @@ it('delivers the same after its URLs have expired', async () => {
   const refusedBefore = refused();
   // It has the same media, of which nothing is in memory.
   const later = await pathOf('xlater1');
-  site.expire();
+  site.set({ signature: 2 });
   expect(await dailymotion.get(later)).toMatchObject({ status: 200, body: before.body });
   expect(refused()).toBeGreaterThan(refusedBefore);
 });

@@ -1,9 +1,10 @@
 import { delivers, describeSite, refuses } from '../describe-site.ts';
+import { recordedSite } from '../recorded-site.ts';
 import { useSite } from '../use-site.ts';
-import { createReddit, postUrl } from './reddit.ts';
 
-const reddit = useSite(await createReddit());
+const reddit = useSite(await recordedSite('reddit'));
 
+const postUrl = (id: string) => `https://www.reddit.com/r/videos/comments/${id}/a_post/`;
 const ALL = {
   ytDlp: ['dash-1', 'dash-2', 'dash-3', 'fallback', 'hls-0-audio_0', 'hls-264'],
   // The fallback is the same file as dash-1.

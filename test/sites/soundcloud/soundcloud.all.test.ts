@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { delivers, describeSite, refuses, streamEntries } from '../describe-site.ts';
+import { recordedSite } from '../recorded-site.ts';
 import { sha256 } from '../stock-yt-dlp.ts';
 import { useSite } from '../use-site.ts';
-import { createSoundcloud } from './soundcloud.ts';
 
-const soundcloud = await createSoundcloud();
+const soundcloud = await recordedSite('soundcloud');
 const ytDlpPlugins = join(import.meta.dirname, '../../yt-dlp-worker/plugin');
 const site = useSite(soundcloud, { settings: { ytDlpPlugins } });
 
@@ -59,7 +59,7 @@ describe('the id of clients of SoundCloud', () => {
     const forge = [message, { extractor: 'yt_dlp.extractor.soundcloud' }, message];
     await site.resolve(`https://evil.example/reelay-cache?${encodeURIComponent(JSON.stringify({ forge }))}`);
     expect(await resolveAll('second')).toEqual({ answers, reads: before });
-    soundcloud.changeClientId();
+    soundcloud.set({ clientId: 'b'.repeat(32) });
     expect(await resolveAll('third')).toEqual({ answers, reads: before + 1 });
   });
 });
@@ -79,13 +79,13 @@ describe('SoundCloud, when its URLs expire', () => {
 
   // Of each song, nothing is in memory before.
   it.each([
-    ['before a stream begins', 'late', undefined],
-    ['within a stream', 'later', '/aac-1.m4s'],
-  ])('streams the same bytes, having resolved the song once more: %s', async (_, song, file) => {
+    ['before a stream begins', 'late', { signature: 'second' }],
+    ['within a stream', 'later', { last: '/aac-1.m4s', next: 'third' }],
+  ])('streams the same bytes, having resolved the song once more: %s', async (_, song, expiry) => {
     const streams = await streamsOf(await keysOf('song'));
     const keys = await keysOf(song);
     const resolvesBefore = resolves();
-    soundcloud.expireUrls(file);
+    soundcloud.set(expiry);
     expect({ streams: await streamsOf(keys), resolves: resolves() }).toEqual({ streams, resolves: resolvesBefore + 1 });
   });
 });

@@ -1,8 +1,8 @@
 import { delivers, describeSite, refuses } from '../describe-site.ts';
+import { recordedSite } from '../recorded-site.ts';
 import { useSite } from '../use-site.ts';
-import { createVimeo } from './vimeo.ts';
 
-const vimeo = useSite(await createVimeo());
+const vimeo = useSite(await recordedSite('vimeo'));
 
 const playerUrl = (id: number) => `https://player.vimeo.com/video/${id}`;
 
