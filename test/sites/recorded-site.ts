@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { madeBy } from '../origin/media.ts';
 import { html, json, redirect, send, sendFile } from '../origin/respond.ts';
@@ -7,11 +7,18 @@ import type { Site, SiteExchange } from './site.ts';
 type Values = Readonly<Record<string, unknown>>;
 type Patterns = Readonly<Record<string, string | null>>;
 
-/** Conditions of a request, as regular expressions, and what it gets. `{{NAME}}` is the value of that name. */
+/**
+ * Conditions of a request, as regular expressions, and what it gets. `{{NAME}}` is the value of that name; `bytes FILE` is the
+ * size of a file that `files` makes, `soon` and `waited` a time to come, in epoch seconds and epoch milliseconds.
+ */
 interface Answer {
   /** Of the whole name, and of the whole path. */
   readonly host?: string;
   readonly path?: string;
+  /** The address of the client. */
+  readonly client?: string;
+  /** The time in epoch milliseconds from which it is sent. */
+  readonly notBefore?: string;
   /** Of parts of a value. Null: it may not be there. */
   readonly query?: Patterns;
   readonly headers?: Patterns;
@@ -49,6 +56,7 @@ export interface RecordedSite extends Site {
 }
 
 const LIFETIME_SECONDS = 7_200;
+const WAIT_MS = 3_000;
 
 /** A site that answers as `NAME/answers.json` says. */
 export async function recordedSite(name: string): Promise<RecordedSite> {
@@ -56,6 +64,7 @@ export async function recordedSite(name: string): Promise<RecordedSite> {
   const { hosts, files = [], answers, ...own }: Recording = await read(`${name}/answers.json`);
   const values: Record<string, unknown> = { ...(await read('values.json')), ...own.values };
   const mediaDir = await madeBy(files.map((args) => fill(args, values).split(' ')));
+  for (const file of await readdir(mediaDir)) values[`bytes ${file}`] = (await stat(join(mediaDir, file))).size;
   const rows = answers.flatMap(({ each = [{}], ...answer }) => each.map((row) => ({ ...answer, ...row })));
   return {
     hosts,
@@ -63,8 +72,8 @@ export async function recordedSite(name: string): Promise<RecordedSite> {
     set: (changes) => void Object.assign(values, changes),
     handle: async (exchange) => {
       for (const answer of rows) {
-        const soon = Math.floor(Date.now() / 1000) + LIFETIME_SECONDS;
-        const found = match(answer, exchange, { ...values, ...answer, client: exchange.client, soon });
+        const times = { soon: Math.floor(Date.now() / 1000) + LIFETIME_SECONDS, waited: Date.now() + WAIT_MS };
+        const found = match(answer, exchange, { ...values, ...answer, ...times, client: exchange.client });
         if (found && answer.set) Object.assign(values, answer.set);
         else if (found)
           return respond(answer, { ...exchange, mediaDir: answer.made ? mediaDir : exchange.mediaDir }, found);
@@ -75,11 +84,16 @@ export async function recordedSite(name: string): Promise<RecordedSite> {
 }
 
 /** @returns the values with the named groups of all patterns; undefined where one does not match */
-function match(answer: Answer, { host, path, url, request, body }: SiteExchange, values: Values): Values | undefined {
+function match(
+  answer: Answer,
+  { host, path, url, request, body, client }: SiteExchange,
+  values: Values,
+): Values | undefined {
   const conditions = [
     [answer.host && `^(?:${answer.host})$`, host],
     [answer.path && `^(?:${answer.path})$`, path],
     [answer.body, body],
+    [answer.client, client],
     ...Object.entries(answer.query ?? {}).map(([name, pattern]) => [pattern, url.searchParams.get(name)] as const),
     ...Object.entries(answer.headers ?? {}).map(([name, pattern]) => [pattern, request.headers[name]] as const),
   ] as const;
@@ -90,7 +104,7 @@ function match(answer: Answer, { host, path, url, request, body }: SiteExchange,
     if (!groups) return undefined;
     found = { ...found, ...groups.groups };
   }
-  return found;
+  return Date.now() < Number(fill(answer.notBefore ?? '0', found)) ? undefined : found;
 }
 
 function respond(answer: Answer, exchange: SiteExchange, values: Values): void | Promise<void> {
@@ -103,10 +117,12 @@ function respond(answer: Answer, exchange: SiteExchange, values: Values): void |
   return html(exchange, fill(answer.html, values));
 }
 
-/** A value between quotes replaces these, too. */
-const fill = (text: string, values: Values): string =>
-  text.replaceAll(/"\{\{(\w+)\}\}"|\{\{(\w+)\}\}/g, (_, whole?: string, part = '') => {
+/** A value between quotes replaces these, too. Names may contain values. */
+function fill(text: string, values: Values): string {
+  const filled = text.replaceAll(/"\{\{([^{}"]+)\}\}"|\{\{([^{}"]+)\}\}/g, (_, whole?: string, part = '') => {
     const value = values[whole ?? part];
     if (value === undefined) throw new Error(`There is no value ${whole ?? part}`);
-    return fill(typeof value === 'string' && !whole ? value : JSON.stringify(value), values);
+    return typeof value === 'string' && whole === undefined ? value : JSON.stringify(value);
   });
+  return filled === text ? text : fill(filled, values);
+}

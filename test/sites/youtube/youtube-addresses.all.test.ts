@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { delivers, describeSite } from '../describe-site.ts';
 import { useSite } from '../use-site.ts';
-import { ALL, watchUrl } from './videos.ts';
-import { createYoutube } from './youtube.ts';
+import { ALL, createYoutube, watchUrl } from './youtube.ts';
 
 /** The first address gets the bot check of one video; media of both videos is bound to the address that asked. */
 const youtube = useSite(await createYoutube(), { addresses: ['127.0.0.1', '127.0.0.2'] });
