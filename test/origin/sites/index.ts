@@ -1,15 +1,22 @@
 import type { OriginHandler } from '../handler.ts';
+import { createRecorded, type Recording } from '../recorded.ts';
+import recordings from './answers.json' with { type: 'json' };
 import { dash } from './dash.ts';
-import { feeds } from './feeds.ts';
 import { files, slowFiles, truncatedFiles } from './files.ts';
-import { hls } from './hls.ts';
-import { inward } from './inward.ts';
 import { live } from './live.ts';
-import { pages } from './pages.ts';
 import { plain } from './plain.ts';
 import { redirects } from './redirects.ts';
 import { trouble } from './trouble.ts';
 import { createWatch } from './watch.ts';
+
+/**
+ * `/pages/video`, `/feeds/podcast.xml`, `/hls/master.m3u8` and more: what `answers.json` has. `/inward/KIND?to=URL` refers to a
+ * private address, which a guarded client does not request.
+ */
+const recorded = (answers: Recording['answers']): OriginHandler => {
+  const { handle } = createRecorded({ answers });
+  return (exchange) => handle(exchange);
+};
 
 /** The sites of one origin by prefix. */
 export function createSites(): { handlers: Readonly<Record<string, OriginHandler>>; expireUrls: () => void } {
@@ -21,14 +28,14 @@ export function createSites(): { handlers: Readonly<Record<string, OriginHandler
       '/slow/': slowFiles,
       '/truncated/': truncatedFiles,
       '/plain/': plain,
-      '/hls/': hls,
+      '/hls/': recorded(recordings.hls),
       '/dash/': dash,
       '/live/': live,
-      '/pages/': pages,
-      '/feeds/': feeds,
+      '/pages/': recorded(recordings.pages),
+      '/feeds/': recorded(recordings.feeds),
       '/redirects/': redirects,
       '/trouble/': trouble,
-      '/inward/': inward,
+      '/inward/': recorded(recordings.inward),
       '/site/': watch.page,
       '/site-api/': watch.api,
       '/site-media/': watch.media,

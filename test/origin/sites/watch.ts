@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Exchange, OriginHandler } from '../handler.ts';
 import { html, send, sendFile } from '../respond.ts';
+import data from './watch.json' with { type: 'json' };
 import { describeList } from './watch-lists.ts';
 import { type Address, describeMedia } from './watch-media.ts';
 import { refusal, ruleOf } from './watch-rules.ts';
@@ -22,37 +23,8 @@ export interface Watch {
 /** Default lifetime of a media URL; `?life=` overrides it. With `?wait=` it is refused for that many seconds. */
 const LIFE_SECONDS = 3600;
 
-/** Failures of the extractor: [act, message]. */
-const FAILURES: Readonly<Record<string, readonly [act: string, message?: string]>> = {
-  drm: ['drm'],
-  login: ['login', 'Members only'],
-  geo: ['geo', 'Not in your country'],
-  private: ['expected', 'This video is private'],
-  gone: ['expected', 'This video has been deleted'],
-  'no-formats': ['no_formats', 'Video unavailable'],
-  // As YouTube's extractor raises them.
-  bot: ['no_formats', 'Sign in to confirm you’re not a bot. Use --cookies for the authentication'],
-  age: ['no_formats', 'Sign in to confirm your age. This video may be inappropriate for some users'],
-  members: ['no_formats', 'Join this channel to get access to members-only content like this video'],
-  rental: ['no_formats', 'This video requires payment to watch'],
-  premiere: ['no_formats', 'Premieres in 2 hours'],
-  ended: ['no_formats', 'This live stream recording is not available'],
-  'rate-limit': [
-    'no_formats',
-    "This content isn't available, try again later. The session has been rate-limited for up to an hour",
-  ],
-  skipped: ['skipped'],
-  'refused-api': ['refused_api'],
-  'not-live': ['not_live'],
-  puzzled: ['unexpected', 'Cannot make sense of the page'],
-  bug: ['bug'],
-  sleep: ['sleep'],
-  spin: ['spin'],
-  memory: ['memory'],
-  exit: ['exit'],
-  kill: ['kill'],
-  noise: ['noise'],
-};
+/** Failures of the extractor: [act, message]. The messages are those of YouTube's extractor. */
+const FAILURES: Readonly<Record<string, readonly string[]>> = data.failures;
 
 export function createWatch(): Watch {
   let generation = 0;
