@@ -32,6 +32,8 @@ export interface FaultInjector {
   arm(injection: Injection): void;
   /** @returns the name of the effect at which the failure was injected; undefined when there were fewer effects */
   disarm(): string | undefined;
+  /** Effects since the last `arm`. */
+  effects(): number;
 }
 
 export function createFaultInjector(): FaultInjector {
@@ -58,5 +60,6 @@ export function createFaultInjector(): FaultInjector {
       injection = undefined;
       return hit;
     },
+    effects: () => count,
   };
 }

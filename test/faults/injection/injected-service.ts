@@ -18,7 +18,7 @@ import { prefixOf, segmentOf } from '../../support/segments-service.ts';
 import { openTemporaryState } from '../../support/temporary-state.ts';
 import { SCALED_LIMITS } from '../service-fixture.ts';
 import { createFailingEgress, createFailingStart, createFailingStorage, failStarts } from './failing-parts.ts';
-import { createFaultInjector, type Failure } from './fault-injector.ts';
+import { createFaultInjector, type Failure, type FaultInjector } from './fault-injector.ts';
 
 const STREAM_PATH = /^\/api\/stream\//i;
 
@@ -31,7 +31,7 @@ const LIMITS = {
 };
 
 /** The API and the stream service on a port of this process, each of whose effects fails on demand. */
-export interface InjectedService {
+export interface InjectedService extends Pick<FaultInjector, 'disarm'> {
   readonly baseUrl: string;
   readonly origin: Origin;
   /** The table as it is, for what a test puts there. */
@@ -45,10 +45,22 @@ export interface InjectedService {
   arm(at: number, failure: Failure, only?: RegExp): void;
   /** Kills every child process. Resolves when their ends have been reported. */
   kill(): Promise<void>;
-  /** @returns the name of the effect that was hit; undefined when there were fewer effects */
-  disarm(): string | undefined;
+  /**
+   * Requests something anew for each effect that it has, with a failure at that effect, and checks its outcome, and what is right
+   * without a failure.
+   */
+  failEachEffect<Wanted>(failure: Failure, requests: Requests<Wanted>): Promise<void>;
   /** Waits until nothing of the requests so far is left: responses, requests to sources, processes. */
   untilIdle(): Promise<void>;
+}
+
+interface Requests<Wanted> {
+  /** Not counted: effects that it has are not those of the request. */
+  readonly prepare: () => Wanted | Promise<Wanted>;
+  readonly request: (wanted: Wanted) => Promise<string>;
+  /** The outcome without a failure. */
+  readonly right: string;
+  readonly check: (outcome: string, effect: string, where: string) => Promise<void>;
 }
 
 /** Starts the service, which is closed after the file: then nothing of it may be left. */
@@ -128,6 +140,16 @@ export async function startInjectedService(): Promise<InjectedService> {
     await table.close();
     await vi.waitUntil(() => openHandles() <= handlesBefore, { timeout: 30_000 });
   });
+  const untilIdle = async () => {
+    const left = () => ({
+      responses: sockets.size,
+      ffmpegs: runningFfmpegs(),
+      requests: origin.requests.filter((request) => request.state === 'open').map(({ path }) => path),
+    });
+    await expect.poll(left, { interval: 5 }).toEqual({ responses: 0, ffmpegs: 0, requests: [] });
+  };
+  const arm: InjectedService['arm'] = (at, failure, only) =>
+    injector.arm({ at, failure, ...(only && { only }), leave, kill });
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     origin,
@@ -138,16 +160,27 @@ export async function startInjectedService(): Promise<InjectedService> {
       hosts += 1;
       return text.replaceAll(origin.host, origin.host.replace('127.0.0.1', `host-${hosts}.example`));
     },
-    arm: (at, failure, only) => injector.arm({ at, failure, ...(only && { only }), leave, kill }),
+    arm,
     kill,
     disarm: injector.disarm,
-    async untilIdle() {
-      const left = () => ({
-        responses: sockets.size,
-        ffmpegs: runningFfmpegs(),
-        requests: origin.requests.filter((request) => request.state === 'open').map(({ path }) => path),
-      });
-      await expect.poll(left, { interval: 5 }).toEqual({ responses: 0, ffmpegs: 0, requests: [] });
+    untilIdle,
+    async failEachEffect(failure, { prepare, request, right, check }) {
+      const outcomeAt = async (at: number) => {
+        const wanted = await prepare();
+        arm(at, failure);
+        const outcome = await request(wanted);
+        const effect = injector.disarm();
+        await untilIdle();
+        return { outcome, effect };
+      };
+      expect(await outcomeAt(Number.POSITIVE_INFINITY)).toEqual({ outcome: right, effect: undefined });
+      const effects = injector.effects();
+      for (let at = 1; at <= effects; at++) {
+        const { outcome, effect } = await outcomeAt(at);
+        // Reads may be fewer.
+        if (effect === undefined) expect(outcome, `without number ${at}`).toBe(right);
+        else await check(outcome, effect, `${effect}, number ${at} of ${effects}`);
+      }
     },
   };
 }

@@ -72,21 +72,17 @@ const entriesOf = (text: string): number => text.match(/"requestedUrl"|<item>/g)
 describe.each(Object.entries(FLOWS))('%s', (name, { createPath, isList, failures = FAILURES }) => {
   it.each(failures)('when each effect in turn %s', async (failure) => {
     const { path: known, answer: right } = resolved.get(name) ?? expect.fail(name);
-    for (let at = 1; ; at++) {
-      const path = createPath();
-      service.arm(at, failure);
-      const answer = await answerTo(path);
-      const effect = service.disarm();
-      await service.untilIdle();
-      if (!effect) {
-        expect(answer).toBe(right);
-        return;
-      }
-      const isPart = isList && entriesOf(answer) === entriesOf(right);
-      const failed = failure === 'client leaves' ? 'no answer: other side closed' : '502';
-      if (answer !== right && !isPart) expect(answer, `${effect}, number ${at}`).toBe(failed);
-      expect(await answerTo(known), `after ${effect}, number ${at}`).toBe(right);
-    }
+    await service.failEachEffect(failure, {
+      prepare: createPath,
+      request: answerTo,
+      right,
+      check: async (answer, _effect, where) => {
+        const isPart = isList && entriesOf(answer) === entriesOf(right);
+        const failed = failure === 'client leaves' ? 'no answer: other side closed' : '502';
+        if (answer !== right && !isPart) expect(answer, where).toBe(failed);
+        expect(await answerTo(known), `after ${where}`).toBe(right);
+      },
+    });
   });
 });
 

@@ -134,25 +134,18 @@ describe.each(Object.entries(FLOWS))('%s', (_name, { prepare, hasProcesses, hasO
   });
 
   const failures: readonly Failure[] = ['fails', 'fails from then on', 'client leaves'];
-  it.each(hasProcesses ? [...failures, 'processes die' as const] : failures)(
-    'when each effect in turn %s',
-    async (failure) => {
-      for (let at = 1; ; at++) {
-        const url = service.baseUrl + (await prepare());
-        service.arm(at, failure);
-        const outcome = await outcomeOf(url, { right }).catch((error) => `no answer: ${error.message}`);
-        const effect = service.disarm();
-        await service.untilIdle();
-        if (!effect) {
-          expect(outcome).toBe('right');
-          return;
-        }
+  it.each(hasProcesses ? [...failures, 'processes die' as const] : failures)('when each effect in turn %s', (failure) =>
+    service.failEachEffect(failure, {
+      prepare: async () => service.baseUrl + (await prepare()),
+      request: (url) => outcomeOf(url, { right }).catch((error) => `no answer: ${error.message}`),
+      right: 'right',
+      check: async (outcome, effect, where) => {
         const [, bytes = 0] = /^ended well with (\d+) other bytes of/.exec(outcome) ?? [];
         const isOtherForm = hasOtherForm && Number(bytes) >= right.length;
-        if (!isOtherForm) expect(outcome, `${effect}, number ${at}`).toMatch(OUTCOMES[failure](effect));
-        expect(await outcomeOf(await fileUrl(), { right: file }), `a file after ${effect}, number ${at}`).toBe('right');
+        if (!isOtherForm) expect(outcome, where).toMatch(OUTCOMES[failure](effect));
+        expect(await outcomeOf(await fileUrl(), { right: file }), `a file after ${where}`).toBe('right');
         await service.untilIdle();
-      }
-    },
+      },
+    }),
   );
 });
