@@ -12,6 +12,7 @@ import {
 } from '../src/isobmff/index.ts';
 import type { TrackHeader } from '../src/isobmff/track-header.ts';
 import { checkedPage, oggPageHeader, packetSegments } from '../src/ogg.ts';
+import texts from './seeds.json' with { type: 'json' };
 
 /** The fragment of so many bytes that the samples of a segment make. */
 export function fragmentOf(place: FragmentSamples, bytes: number): Buffer {
@@ -25,28 +26,7 @@ export function fragmentOf(place: FragmentSamples, bytes: number): Buffer {
 
 /** Inputs that the fuzzer starts from, all generated: no media of anyone. */
 
-export const HLS = [
-  '#EXTM3U',
-  '#EXT-X-VERSION:8',
-  '#EXT-X-TARGETDURATION:4',
-  '#EXT-X-MEDIA-SEQUENCE:17',
-  '#EXT-X-DEFINE:NAME="host",VALUE="b.example"',
-  '#EXT-X-KEY:METHOD=AES-128,URI="k?a=1,2",IV=0x0102,KEYFORMAT="identity"',
-  '#EXT-X-MAP:URI="init.mp4",BYTERANGE="100@0"',
-  '#EXTINF:4.004,title',
-  '#EXT-X-BYTERANGE:100@100',
-  's.mp4',
-  '#EXT-X-DISCONTINUITY',
-  '#EXTINF:4,',
-  'https://{$host}/s2.mp4?x=1',
-  '#EXT-X-GAP',
-  '#EXTINF:4,',
-  'gap.mp4',
-  '#EXT-X-ENDLIST',
-].join('\n');
-export const HLS_MASTER = '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=100,CODECS="avc1,mp4a",AUDIO="a"\nv.m3u8\n';
-export const DASH =
-  '<?xml version="1.0"?><!-- --><mpd:MPD type="static" mediaPresentationDuration="P1DT1H2M3.5S"><Period/></MPD>';
+export const { HLS, HLS_MASTER, DASH } = texts;
 
 const TIMESCALE = 1000;
 const SAMPLES = 4;
@@ -143,14 +123,8 @@ export const tsSegment = (streamType: number, ...payloads: readonly (string | re
     ),
   ]);
 
-/** The parameter sets of 64x48 in Baseline, and the start of an IDR picture. */
-export const H264_PICTURE = '000000016742c00ad9047b011000000300100000030320f12264800000000168cb83cb200000000165888400';
-/** The parameter sets of 64x48 in Main, and the start of an IDR picture. */
-export const HEVC_PICTURE =
-  '0000000140010c01ffff01600000030090000003000003001e95980900000001420101016000000300900000030000' +
-  '03001ea02083165959ae4caf016808000003000800000300c840000000014401c173d0890000012601af00';
-/** A frame of AAC with ADTS, of 170 bytes. */
-export const ADTS_FRAME = 'fff14c80155ffc';
+/** The parameter sets of 64x48 in Baseline (H.264) and Main (HEVC), and the start of an IDR picture. A frame of ADTS of 170 bytes. */
+export const { H264_PICTURE, HEVC_PICTURE, ADTS_FRAME } = texts;
 
 /** The first pages of Ogg with Theora and Opus. */
 export const OGG = Buffer.concat(
@@ -166,38 +140,7 @@ export const ADTS = Buffer.concat([
   Buffer.from([0xff, 0xf1, 0x50, 0x80, 0x01, 0x3f, 0xfc, 0, 0, 0]),
 ]);
 
-export const INFO = JSON.stringify({
-  id: '1',
-  extractor_key: 'Site',
-  title: 'T',
-  uploader: 'U',
-  duration: 10,
-  thumbnails: [{ url: 'https://i.example/a', width: 1, height: 1 }],
-  formats: [
-    {
-      format_id: 'a',
-      url: 'https://cdn.example/a.mp4?expire=1790003600',
-      protocol: 'https',
-      ext: 'mp4',
-      vcodec: 'avc1',
-      acodec: 'mp4a',
-      height: 720,
-      tbr: 1000,
-      filesize: 1000,
-      http_headers: { Referer: 'https://media.example/' },
-      cookies: 'a=1; Domain=cdn.example; Path=/; Secure; b="x\\073"',
-      format: 'a - 720p',
-    },
-    { format_id: 'd', url: 'https://cdn.example/d', protocol: 'http_dash_segments', fragments: [{ path: 'a' }] },
-  ],
-});
+export const INFO = JSON.stringify(texts.INFO);
 
 /** One file of each format that is read. */
-export const SUBTITLES: readonly string[] = [
-  'WEBVTT\n\nNOTE a\n\n1\n00:01.000 --> 00:02.500 align:start\n<c.yellow>One</c> &amp; <00:01.500>two\n\n',
-  '1\r\n00:00:01,000 --> 00:00:02,500\r\n{\\an8}<i>One</i>\r\ntwo --> three\r\n\r\n',
-  '<tt xmlns="http://www.w3.org/ns/ttml"><body><div><p begin="1.5s" end="00:00:03.5">One<br/>two</p></div></body></tt>',
-  '<timedtext format="3"><body><p t="1500" d="2000">One</p><p t="1000" d="10"><s>two</s></p></body></timedtext>',
-  '<transcript><text start="1.5" dur="2">One &amp;#39; two</text></transcript>',
-  '{"events":[{"tStartMs":1500,"dDurationMs":2000,"segs":[{"utf8":"One"},{"utf8":"\\n"}]},{"aAppend":1}]}',
-];
+export const SUBTITLES: readonly string[] = texts.SUBTITLES;

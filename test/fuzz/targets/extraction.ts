@@ -42,18 +42,12 @@ export const extraction: FuzzTargets = {
     run(input) {
       check((readFailure(input.toString()).message ?? '').length <= 600, 'A message that is not cut');
     },
-    seeds: [
-      'WARNING: [Site] The read operation timed out\nERROR: [Site] 1: HTTP Error 404: Not Found (caused by <HTTPError 404>)\n',
-      'ERROR: Tunnel connection failed: 403 Forbidden\nTraceback (most recent call last):\n  File "a.py", line 1, in f\nA.B: c\n',
-      'reelay: failed {"kind":"drm","message":"x"}\nERROR: [Site] 1: x\n',
-    ],
     maxBytes: 16 * MB,
     maxInlineBytes: 16 * MB,
     maxSteps: { fixed: 50_000, perByte: 200 },
   },
   'cookies-of-yt-dlp': {
     run: (input) => check(parseCookies(header(input), 'cdn.example').length <= 100, 'Too many cookies'),
-    seeds: ['a=1; Domain=.cdn.example; Path=/; Secure; b="x\\073\\""; c'],
     maxSteps: LINEAR,
   },
   'cookies-file': {
@@ -64,7 +58,6 @@ export const extraction: FuzzTargets = {
         if (!(error instanceof Error) || error.name !== 'SettingError') throw error;
       }
     },
-    seeds: ['# Netscape HTTP Cookie File\n.a.example\tTRUE\t/\tTRUE\t0\tn\tv\n'],
     maxSteps: LINEAR,
   },
 };

@@ -58,7 +58,6 @@ export const manifests: FuzzTargets = {
         'More segments than fragments',
       );
     },
-    seeds: ['init\na?x=1\nhttps://b.example/#c'],
     maxBytes: 8 * MB,
     maxInlineBytes: 8 * MB,
     maxSteps: LINEAR,

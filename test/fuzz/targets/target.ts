@@ -15,7 +15,8 @@ export interface FuzzTarget {
   readonly maxSteps: { readonly fixed: number; readonly perByte: number };
 }
 
-export type FuzzTargets = Readonly<Record<string, FuzzTarget>>;
+/** Without the seeds that are texts: these are in `corpus/texts.json`, by the name of the target. */
+export type FuzzTargets = Readonly<Record<string, Omit<FuzzTarget, 'seeds'> & Partial<FuzzTarget>>>;
 
 export const LINEAR = { fixed: 5_000, perByte: 100 };
 
