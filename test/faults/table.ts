@@ -9,39 +9,46 @@ import { type ServiceFixture, startServiceFixture } from './service-fixture.ts';
 /** `times` of a permanent fault. */
 export const ALWAYS = Number.POSITIVE_INFINITY;
 
+type Outcomes = Readonly<Partial<Record<Route, Outcome>>>;
+
+/** Before the first request of a stream, or after the first bytes of one that is mostly unread. */
+type From = 'start' | 'middle';
+
 /** A fault with the outcome on each route. */
 export type Row = readonly [
   name: string,
   fault: Fault,
-  outcomes: Readonly<Partial<Record<Route, Outcome>>>,
+  outcomes: Readonly<Partial<Record<From, Outcomes>>>,
   arming?: Arming,
 ];
 
 interface Cell {
   readonly name: string;
+  readonly from: From;
   readonly route: Route;
   readonly outcome: Outcome;
   readonly fault: Fault;
   readonly arming?: Arming;
 }
 
-/** One cell per route that a row has an outcome for. */
+/** One cell per time and route that a row has an outcome for. */
 export const cells = (rows: readonly Row[]): Cell[] =>
   rows.flatMap(([name, fault, outcomes, arming]) =>
-    ROUTES.flatMap((route) => {
-      const outcome = outcomes[route];
-      return outcome ? [{ name, route, outcome, fault, ...(arming && { arming }) }] : [];
-    }),
+    (['start', 'middle'] as const).flatMap((from) =>
+      ROUTES.flatMap((route) => {
+        const outcome = outcomes[from]?.[route];
+        return outcome ? [{ name, from, route, outcome, fault, ...(arming && { arming }) }] : [];
+      }),
+    ),
   );
 
-export const everywhere = (outcome: Outcome) => ({
+export const onFiles = (outcome: Outcome): Outcomes => ({
   Media: outcome,
   mp3: outcome,
   Combined: outcome,
   Pair: outcome,
-  HLS: outcome,
 });
-export const onFiles = (outcome: Outcome) => ({ Media: outcome, mp3: outcome, Combined: outcome, Pair: outcome });
+export const everywhere = (outcome: Outcome): Outcomes => ({ ...onFiles(outcome), HLS: outcome });
 
 /** The fixture of one test file. Fails a test that leaves streams, and a file that leaves any handle open. */
 export function useServiceFixture() {
@@ -80,18 +87,14 @@ export function useServiceFixture() {
   return {
     there,
     rightOf,
-    /** The outcome of a stream whose source fails from the start. */
-    async fromTheStart(item: Item, { fault, arming }: Pick<Cell, 'fault' | 'arming'>): Promise<string> {
+    /** The outcome of a stream whose source fails. */
+    async outcomeOfCell({ from, route, fault, arming }: Omit<Cell, 'name' | 'outcome'>): Promise<string> {
+      const item: Item = `${route}-${from === 'start' ? 'short' : 'long'}`;
       const right = await rightOf(item);
       const url = await there().stream(item);
-      there().site.arm(fault, arming);
-      return outcomeOf(url, { right });
-    },
-    /** The outcome of a stream whose source fails after the first bytes. */
-    async inTheMiddle(item: Item, { fault, arming }: Pick<Cell, 'fault' | 'arming'>): Promise<string> {
-      const right = await rightOf(item);
-      const url = await there().stream(item);
-      return outcomeOf(url, { right, onFirstBytes: () => there().site.arm(fault, arming) });
+      const arm = () => there().site.arm(fault, arming);
+      if (from === 'start') arm();
+      return outcomeOf(url, { right, ...(from === 'middle' && { onFirstBytes: arm }) });
     },
   };
 }
