@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { planHeaders } from '../src/request-headers.ts';
 import { ChunkSizer, planRange, planRecovery } from '../src/upstream-request.ts';
 
 const MiB = 1024 * 1024;
@@ -43,16 +42,6 @@ describe('planRecovery', () => {
   ])('after %d without a Range header (already retried: %j) returns %j', (status, retryWithRange, recovery) => {
     const policy = { rangeRequirement: { isRequired: false, chunks: sizer() } };
     expect(planRecovery({ range: whole, chunks: undefined }, policy, retryWithRange, status)).toBe(recovery);
-  });
-});
-
-describe('planHeaders', () => {
-  it('sets Range and Accept-Encoding whatever the headers of the track say', () => {
-    const url = 'https://cdn.example/a';
-    const track = { headers: { 'User-Agent': 'x', Range: 'bytes=5-', 'Accept-Encoding': 'gzip' }, cookies: [] };
-    const headers = planHeaders(url, track, { first: 1, last: 2 })(new URL(url));
-    expect(headers).toMatchObject({ 'accept-encoding': 'identity', range: 'bytes=1-2' });
-    expect(Object.keys(headers).filter((name) => /^(range|accept-encoding)$/i.test(name))).toHaveLength(2);
   });
 });
 

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   type CompletenessCheck,
-  createLengthCheck,
   createMediaCheck,
   createPlaylistCheck,
   type MediaCheckOptions,
@@ -181,16 +180,6 @@ describe('createMediaCheck', () => {
     expect(missingOf(Buffer.from([1]))).toBe('ends within a frame');
     expect(missingOf(Buffer.alloc(0))).toBe('empty');
     expect(missingOf(Buffer.alloc(0), { cipher: { key: bytesOf(16), iv: bytesOf(16) } })).toBe('empty');
-  });
-});
-
-describe('createLengthCheck', () => {
-  it.each([
-    [15, '15 bytes of 16'],
-    [16, undefined],
-    [17, undefined],
-  ])('checks a key of %d bytes', (length, missing) => {
-    expect(heard(createLengthCheck(16), bytesOf(length), 4)).toBe(missing);
   });
 });
 

@@ -1,16 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import { buffer } from 'node:stream/consumers';
-import { FillingBuffer, type FragmentStore } from '@reelay/seekable-media/reading';
 import type { Source } from '@reelay/source';
 import { describe, expect, it } from 'vitest';
-import { readLayoutBytes } from '../../../../packages/seekable-media/src/reading/layout-bytes.ts';
-import type { OpenSource, SizedFile } from '../../../../stream-service/source/open-source.ts';
+import type { OpenSource } from '../../../../stream-service/source/open-source.ts';
 import { createFaultHandler } from '../../../origin/faults.ts';
 import { sendRequest } from '../../../support/request.ts';
 import { expectSeekable } from '../../../support/seekable.ts';
 import { audioTrack, combinedKey, mediaKey, resourceOf, startService, trackOf, videoTrack } from '../../fixture.ts';
 import { type Handler, startUpstream } from '../../source/upstream.ts';
-import { layOut, openOf, read } from './layouts-in-memory.ts';
 import { usePairMedia } from './pair-fixture.ts';
 
 const media = await usePairMedia();
@@ -87,36 +83,6 @@ describe('Media with the key of a pair', () => {
     for (let first = 0; first < size; first += 50_000) await readAt(first, 50_000);
     for (const { reads, size: fileBytes = 0 } of sources)
       expect(reads.reduce((sum, { sentBytes }) => sum + sentBytes, 0)).toBeLessThanOrEqual(fileBytes * 1.02);
-  });
-
-  it('goes on with a place where a reader that has ended left it', async () => {
-    const sources = [await media.load('coarse.mp4'), await media.load('coarse.m4a')];
-    const [video] = sources;
-    const files = sources.map((source): SizedFile => Object.assign(source, { size: source.size ?? 0 }));
-    const layout = await layOut(files);
-    const kept = new Map<string, FillingBuffer>();
-    const store: FragmentStore = {
-      get: (source, { index, bytes }) => {
-        const name = `${source} ${index}`;
-        return kept.get(name) ?? kept.set(name, new FillingBuffer(bytes)).get(name) ?? new FillingBuffer(bytes);
-      },
-      has: (source, { index }) => kept.get(`${source} ${index}`)?.complete !== undefined,
-      use: async () => undefined,
-      note: () => undefined,
-    };
-    const openSource = openOf(files);
-    const first = layout.mediaStart;
-    const options = { layout, first, last: first + 500_000, openSource, store };
-    let taken = 0;
-    for await (const chunk of readLayoutBytes(options)) {
-      taken += chunk.length;
-      if (taken > 20_000) break;
-    }
-    const start = video?.reads.at(-1)?.first ?? 0;
-    video?.reads.splice(0);
-    const body = await buffer(readLayoutBytes(options));
-    expect(video?.reads.at(0)?.first).toBeGreaterThan(start + 15_000);
-    expect(body.equals(await read(layout, files, first, first + 500_000))).toBe(true);
   });
 
   it.each([
