@@ -101,3 +101,11 @@ export const heardSamples = async (file: string): Promise<Int16Array> =>
   samplesOf((await ffmpeg(['-i', file, '-map', '0:a:0', ...SAMPLES, '-'])).stdout);
 
 const samplesOf = (bytes: Buffer) => new Int16Array(bytes.buffer, bytes.byteOffset, bytes.length >> 1);
+
+/** How far samples are from those of another part that is as long. @param step compares one of so many */
+export function meanDifference(a: Int16Array, b: Int16Array, step = 1): number {
+  if (a.length !== b.length) return Number.POSITIVE_INFINITY;
+  let sum = 0;
+  for (let index = 0; index < b.length; index += step) sum += Math.abs((a[index] ?? 0) - (b[index] ?? 0));
+  return (sum * step) / b.length;
+}

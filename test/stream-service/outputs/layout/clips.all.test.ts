@@ -11,6 +11,7 @@ import {
   type Files,
   fetchClip,
   heardSamples,
+  meanDifference,
   once,
   startMedia,
 } from './clip-fixture.ts';
@@ -159,8 +160,3 @@ it.each([
     if (route === 'Media') expect(Math.max(...places)).toBeLessThan(0.55);
   }
 });
-
-function meanDifference(a: Int16Array, b: Int16Array): number {
-  expect(a.length).toBe(b.length);
-  return a.reduce((sum, value, index) => sum + Math.abs(value - (b[index] ?? 0)), 0) / a.length;
-}

@@ -14,7 +14,16 @@ import { expectSeekable } from '../../../support/seekable.ts';
 import { answerSegments, segmentOf, startSegmentsService, VIDEO_ID } from '../../../support/segments-service.ts';
 import { resourceOf, startService, tableOf, trackOf } from '../../fixture.ts';
 import { fileSource } from '../encode/mp3/fixture.ts';
-import { AUDIO_RATE, decode, type Files, fetchClip, heardSamples, once, startMedia } from './clip-fixture.ts';
+import {
+  AUDIO_RATE,
+  decode,
+  type Files,
+  fetchClip,
+  heardSamples,
+  meanDifference,
+  once,
+  startMedia,
+} from './clip-fixture.ts';
 import { usePairMedia } from './pair-fixture.ts';
 
 const DECODED_SECONDS = 32;
@@ -124,7 +133,10 @@ describe('Media with skip', () => {
       const reach = Math.round(error * AUDIO_RATE) + 400;
       let best = Number.POSITIVE_INFINITY;
       for (let shift = -reach; shift <= reach; shift += 1)
-        best = Math.min(best, meanDifference(whole.samples.subarray(wanted + shift, wanted + shift + 9600), heard, 7));
+        best = Math.min(
+          best,
+          meanDifference(whole.samples.subarray(wanted + shift, wanted + shift + heard.length), heard, 7),
+        );
       expect(best).toBeLessThan(60);
     }
   });
@@ -390,9 +402,3 @@ async function createHosts(answer: Parameters<typeof startSegmentsService>[0]) {
 }
 
 const lengthOf = (spans: readonly Span[]): number => spans.reduce((sum, [from, to]) => sum + to - from, 0);
-
-function meanDifference(a: Int16Array, b: Int16Array, step: number): number {
-  let sum = 0;
-  for (let index = 0; index < b.length; index += step) sum += Math.abs((a[index] ?? 0) - (b[index] ?? 0));
-  return (sum * step) / b.length;
-}

@@ -2,8 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { InvalidParameter } from '../../../../../core/errors/index.ts';
-import { mp3Encoding } from '../../../../../stream-service/outputs/encode/encoded-formats.ts';
-import { clipFrames } from '../../../../../stream-service/outputs/encode/frames/frame-layout.ts';
 import { ensureMedia } from '../../../../origin/media.ts';
 import { decode, RATE } from './coded-sound.ts';
 import { fastLame, fileSource, readRange, resourceOf, shortSegments, startMp3, track } from './fixture.ts';
@@ -28,6 +26,9 @@ describe('a clip of an MP3 conversion', () => {
   it.each([
     [10, 25, 416, 1043],
     [0, 0.024, 0, 2],
+    [0.024, 0.048, 1, 3],
+    [0.0239, 0.0241, 0, 2],
+    [0.12, 1.2, 5, 51],
     [23.9, 30, 995, 1251],
     [30, 9999, 1250, 1668],
   ])('from %d to %d has the tag, its length and frames %d to %d of the whole', async (start, end, first, last) => {
@@ -47,21 +48,11 @@ describe('a clip of an MP3 conversion', () => {
   });
 
   it.each([
+    ['starts at the end', 40.032, resource],
     ['starts after the end', 40.5, resource],
     ['is of live audio', 1, resourceOf({ isLive: true })],
     ['is of unknown duration', 1, resourceOf({})],
   ])('is rejected when it %s', async (_name, start, from) => {
     await expect(open(start, undefined, from)).rejects.toThrow(InvalidParameter);
   });
-});
-
-describe('clipFrames', () => {
-  it.each([
-    [0.024, 0.048, { firstFrame: 1, frames: 2 }],
-    [0.0239, 0.0241, { firstFrame: 0, frames: 2 }],
-    [0.12, 1.2, { firstFrame: 5, frames: 46 }],
-    [2.4, 9, undefined],
-  ])('from %d to %d of 100 frames', (startSeconds, endSeconds, frames) =>
-    expect(clipFrames({ startSeconds, endSeconds }, { frames: 100, encoding: mp3Encoding() })).toEqual(frames),
-  );
 });
