@@ -129,7 +129,8 @@ describe.each(Object.keys(ROUTES))('%s', (route) => {
     expect(bytes).toBeGreaterThan(50);
     const line = method === 'GET' ? `GET http://${host}/path?query` : `CONNECT ${host}`;
     expect(proxy?.seen).toEqual(proxy && [isSocks ? host : line]);
-    if (proxy && 'headers' in proxy && password) expect(JSON.stringify(proxy.headers())).not.toContain(password);
+    if (proxy && 'headers' in proxy && typeof proxy.headers === 'function' && password)
+      expect(JSON.stringify(proxy.headers())).not.toContain(password);
     await client.close();
     await Promise.all([origin.idle(), proxy?.idle()]);
   });

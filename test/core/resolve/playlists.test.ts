@@ -9,8 +9,12 @@ import { createMemoryState } from './memory-state.ts';
 describe('playlists', () => {
   const entryUrl = (name: string) => `https://media.example/${name}`;
   /** A list of entries, each of which is an item where nothing else is answered for it. */
-  const listOf = (names: readonly string[], others: Record<string, Info | WorkerFailure> = {}, more: Info = {}) => ({
-    [PAGE]: { ...list(...names.map((name) => listed(name))), ...more } as Info | WorkerFailure,
+  const listOf = (
+    names: readonly string[],
+    others: Record<string, Info | WorkerFailure> = {},
+    more: Info = {},
+  ): Record<string, Info | WorkerFailure> => ({
+    [PAGE]: { ...list(...names.map((name) => listed(name))), ...more },
     ...Object.fromEntries(names.map((name) => [entryUrl(name), others[name] ?? item(name)])),
   });
   const GONE: WorkerFailure = { kind: 'http', httpStatus: 404 };
