@@ -1,13 +1,14 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { YtDlp } from '@reelay/yt-dlp-worker';
 import { afterAll, beforeAll } from 'vitest';
 import type { ResourceInformation } from '../../clients/reelay-client/src/api-types.ts';
 import type { Settings } from '../../core/config/index.ts';
 import { startOwnService } from '../contract/target.ts';
+import { ytDlpWithCurlCffi } from '../support/installed-tools.ts';
 import { type ReceivedResponse, sendRequest } from '../support/request.ts';
 import { createToolsFolder } from '../support/tools-folder.ts';
+import { recordedSite } from './recorded-site.ts';
 import type { Site, SiteRequest } from './site.ts';
 import { type RunningSites, startSites } from './start-sites.ts';
 import { runStockYtDlp, type StockOutcome } from './stock-yt-dlp.ts';
@@ -30,8 +31,8 @@ interface SiteFixtureOptions {
   /** Loopback addresses from which the service connects to the site, each an outgoing proxy. @default 127.0.0.1 */
   readonly addresses?: readonly string[];
   readonly settings?: Partial<Settings>;
-  /** Of both. @default that of `installedTools`, which imitates no browsers */
-  readonly ytDlp?: YtDlp;
+  /** Whether both have a yt-dlp that imitates browsers, as the official builds do. @default false */
+  readonly imitatesBrowser?: boolean;
 }
 
 /** yt-dlp alone connects from here, the service from other addresses. */
@@ -48,19 +49,24 @@ const lengthenTimeLimits = () =>
   Object.assign(AbortSignal, { timeout: (milliseconds: number) => timeout.call(AbortSignal, 10 * milliseconds) });
 const restoreTimeLimits = () => Object.assign(AbortSignal, { timeout });
 
-/** Starts a site and the service before the tests of a file, and ends both after them. */
+/**
+ * Starts a site and the service before the tests of a file, and ends both after them.
+ * @param site or the name of a recorded one
+ */
 export function useSite(
-  site: Site,
-  { addresses = ['127.0.0.1'], settings, ytDlp }: SiteFixtureOptions = {},
+  site: Site | string,
+  { addresses = ['127.0.0.1'], settings, imitatesBrowser }: SiteFixtureOptions = {},
 ): SiteFixture {
   let dir = '';
   let sites: RunningSites;
   let service: Awaited<ReturnType<typeof startOwnService>>;
   let files = 0;
+  let ytDlp: Awaited<ReturnType<typeof ytDlpWithCurlCffi>> | undefined;
   beforeAll(async () => {
     lengthenTimeLimits();
     dir = await mkdtemp(join(tmpdir(), 'reelay-site-test-'));
-    sites = await startSites([site]);
+    ytDlp = imitatesBrowser ? await ytDlpWithCurlCffi() : undefined;
+    sites = await startSites([typeof site === 'string' ? await recordedSite(site) : site]);
     const outgoingProxies = await Promise.all(addresses.map(sites.proxyFor));
     const toolsDir = ytDlp && { toolsDir: await createToolsFolder(join(dir, 'tools'), ytDlp) };
     const changes = {

@@ -1,10 +1,8 @@
 import { expect, it } from 'vitest';
-import { ytDlpWithCurlCffi } from '../../support/installed-tools.ts';
 import { delivers, describeSite, refuses, streamEntries } from '../describe-site.ts';
-import { recordedSite } from '../recorded-site.ts';
 import { useSite } from '../use-site.ts';
 
-const bandcamp = useSite(await recordedSite('bandcamp'), { ytDlp: await ytDlpWithCurlCffi() });
+const bandcamp = useSite('bandcamp', { imitatesBrowser: true });
 
 const trackUrl = (name: string) => `https://artist.bandcamp.com/track/${name}`;
 

@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest';
 import { delivers, describeSite, refuses, streamEntries } from '../describe-site.ts';
-import { recordedSite } from '../recorded-site.ts';
 import { useSite } from '../use-site.ts';
 
-const bilibili = useSite(await recordedSite('bilibili'));
+const bilibili = useSite('bilibili');
 const videoUrl = (id: string) => `https://www.bilibili.com/video/${id}`;
 
 describeSite('Bilibili', bilibili, [

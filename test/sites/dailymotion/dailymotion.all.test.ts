@@ -1,12 +1,11 @@
 import { expect, it } from 'vitest';
-import { ytDlpWithCurlCffi } from '../../support/installed-tools.ts';
 import { delivers, describeSite, refuses } from '../describe-site.ts';
 import { recordedSite } from '../recorded-site.ts';
 import { useSite } from '../use-site.ts';
 
 const site = await recordedSite('dailymotion');
 const dailymotion = useSite(site);
-const withBrowser = useSite(site, { ytDlp: await ytDlpWithCurlCffi() });
+const withBrowser = useSite(site, { imitatesBrowser: true });
 
 const HLS = { ytDlp: ['hls-180'], video: ['hls-180'], audio: ['hls-180'] };
 const videoUrl = (id: string) => `https://www.dailymotion.com/video/${id}`;

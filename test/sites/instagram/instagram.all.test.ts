@@ -1,10 +1,8 @@
 import { expect, it } from 'vitest';
-import { ytDlpWithCurlCffi } from '../../support/installed-tools.ts';
 import { delivers, describeSite, refuses, streamEntries } from '../describe-site.ts';
-import { recordedSite } from '../recorded-site.ts';
 import { useSite } from '../use-site.ts';
 
-const instagram = useSite(await recordedSite('instagram'), { ytDlp: await ytDlpWithCurlCffi() });
+const instagram = useSite('instagram', { imitatesBrowser: true });
 
 const postUrl = (shortcode: string) => `https://www.instagram.com/p/${shortcode}/`;
 

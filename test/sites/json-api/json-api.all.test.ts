@@ -1,8 +1,7 @@
 import { delivers, describeSite, refuses } from '../describe-site.ts';
-import { recordedSite } from '../recorded-site.ts';
 import { useSite } from '../use-site.ts';
 
-const sites = useSite(await recordedSite('json-api'));
+const sites = useSite('json-api');
 
 const peertubeUrl = (number: number) =>
   `https://peertube.cpy.re/videos/watch/00000000-0000-4000-8000-00000000000${number}`;

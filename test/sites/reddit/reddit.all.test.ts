@@ -1,8 +1,7 @@
 import { delivers, describeSite, refuses } from '../describe-site.ts';
-import { recordedSite } from '../recorded-site.ts';
 import { useSite } from '../use-site.ts';
 
-const reddit = useSite(await recordedSite('reddit'));
+const reddit = useSite('reddit');
 
 const postUrl = (id: string) => `https://www.reddit.com/r/videos/comments/${id}/a_post/`;
 const ALL = {

@@ -1,10 +1,8 @@
-import { ytDlpWithCurlCffi } from '../../support/installed-tools.ts';
 import { delivers, describeSite, refuses } from '../describe-site.ts';
-import { recordedSite } from '../recorded-site.ts';
 import { useSite } from '../use-site.ts';
 
-// As the official builds have it: pages are for browsers.
-const tiktok = useSite(await recordedSite('tiktok'), { ytDlp: await ytDlpWithCurlCffi() });
+// Pages are for browsers.
+const tiktok = useSite('tiktok', { imitatesBrowser: true });
 
 const postUrl = (number: number) => `https://www.tiktok.com/@someone/video/700000000000000000${number}`;
 

@@ -1,10 +1,9 @@
 import { delivers, describeSite, refuses } from '../describe-site.ts';
-import { recordedSite } from '../recorded-site.ts';
 import { useSite } from '../use-site.ts';
 
 const HLS = { ytDlp: ['180p__source_', 'Audio_Only'], video: ['180p__source_'], audio: ['Audio_Only'] };
 const siteUrl = (path: string) => `https://www.twitch.tv/${path}`;
-const twitch = useSite(await recordedSite('twitch'));
+const twitch = useSite('twitch');
 
 describeSite('Twitch', twitch, [
   delivers('a recording with an advertisement', siteUrl('videos/100'), HLS),

@@ -1,8 +1,7 @@
 import { delivers, describeSite, refuses } from '../describe-site.ts';
-import { recordedSite } from '../recorded-site.ts';
 import { useSite } from '../use-site.ts';
 
-const vimeo = useSite(await recordedSite('vimeo'));
+const vimeo = useSite('vimeo');
 
 const playerUrl = (id: number) => `https://player.vimeo.com/video/${id}`;
 

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { delivers, describeSite, refuses, streamEntries } from '../describe-site.ts';
-import { recordedSite } from '../recorded-site.ts';
 import { useSite } from '../use-site.ts';
 
-const x = useSite(await recordedSite('x'));
+const x = useSite('x');
 
 const postUrl = (id: number) => `https://x.com/someone/status/${id}`;
 
