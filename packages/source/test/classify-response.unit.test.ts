@@ -13,7 +13,7 @@ describe('classifyResponse', () => {
   const known: Entity = { size: 1000, etag: '"a"', lastModified: undefined };
 
   const refused = expect.any(RangeRefused);
-  const saying = (message: string): Error => expect.objectContaining({ message });
+  const saying = (message: string) => expect.objectContaining({ message });
   const changed = saying('Upstream entity has changed');
   const dated = { ...known, lastModified: 'Mon' };
   const badRange = saying('206 without a valid Content-Range');
