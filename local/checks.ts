@@ -6,7 +6,7 @@ import { createTools, pythonForYtDlp, smokeTestYtDlp, type YtDlp } from '@reelay
 import { readSettings, SettingError, type Settings } from '../core/config/index.ts';
 import { createEgress, openLoopbackProxy } from '../core/egress/index.ts';
 import { messageOf } from '../core/errors/index.ts';
-import { type Finding, findingsOn } from '../core/log/index.ts';
+import { type Finding, findingsOn } from '../core/findings/index.ts';
 import { isDiskNearlyFull } from '../core/state/sqlite/index.ts';
 import { toToolsOptions } from './local-tools.ts';
 import { isLoopback } from './process.ts';

@@ -1,6 +1,6 @@
 /** `npm run doctor`: checks this machine and its settings, a line for each finding. Exits with 1 when there is a problem. */
 import { SettingError } from '../core/config/index.ts';
-import { formatFindings, hasProblem } from '../core/log/index.ts';
+import { formatFindings, hasProblem } from '../core/findings/index.ts';
 import { runChecks } from './checks.ts';
 import { loadDotEnv } from './process.ts';
 

@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { renderOperationTables } from '../core/api/index.ts';
 import { renderSettingsReference } from '../core/config/index.ts';
-import { renderRanking } from '../core/resolve/renditions/index.ts';
+import { audioCriteria, partnerCriteria, videoCriteria } from '../core/resolve/renditions/index.ts';
 import { CLIENT_TYPES, renderClientTypes } from './client-types.ts';
 
 const PRINTED: Readonly<Record<string, () => string | Promise<string>>> = {
@@ -30,4 +30,18 @@ async function writeAll(): Promise<void> {
   writeFileSync(CLIENT_TYPES, renderClientTypes());
   // It synthesizes every deployment.
   await import('../test/infra/write-regions.ts');
+}
+
+function renderRanking(): string {
+  const video = { track: { audio: null } } as unknown as Parameters<typeof partnerCriteria>[0];
+  const lists: [string, readonly { readonly name: string }[]][] = [
+    ['Formats with video', videoCriteria],
+    ['Audio-only formats, and the source of conversions', audioCriteria],
+    ['The audio of a video without audio', partnerCriteria(video)],
+  ];
+  return lists
+    .map(([title, criteria]) =>
+      [title, ...criteria.map(({ name: first }, index) => `${index + 1}. ${first}`)].join('\n'),
+    )
+    .join('\n\n');
 }

@@ -1,5 +1,3 @@
-export { type Finding, findingsOn, formatFindings, hasProblem } from './findings.ts';
-
 /** Structured log. Fields must contain no secrets and no query of a media URL. */
 export interface Log {
   info(message: string, fields?: Readonly<Record<string, unknown>>): void;

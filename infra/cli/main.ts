@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { LambdaClient } from '@aws-sdk/client-lambda';
-import { type Finding, formatFindings, hasProblem } from '../../core/log/index.ts';
+import { type Finding, formatFindings, hasProblem } from '../../core/findings/index.ts';
 import type { GuardReport } from '../../core/spending/index.ts';
 import { CLOUDFRONT_REGION, firewallStackNameOf, readContext, stackNameOf } from '../settings.ts';
 import {

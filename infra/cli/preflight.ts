@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { DescribeVpcsCommand, EC2Client } from '@aws-sdk/client-ec2';
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { SettingError } from '../../core/config/index.ts';
-import type { Finding } from '../../core/log/index.ts';
+import type { Finding } from '../../core/findings/index.ts';
 import { profileOf } from '../profiles.ts';
 import { CLOUDFRONT_REGION, checkTarget, type DeploymentSettings, stackNameOf } from '../settings.ts';
 import { type AwsTarget, findStack, invokeCostGuard, isBootstrapped } from './deployed-stack.ts';

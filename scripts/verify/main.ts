@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { formatFindings, hasProblem } from '../../core/log/index.ts';
+import { formatFindings, hasProblem } from '../../core/findings/index.ts';
 import { createPacedRequests } from '../../test/contract/paced-requests.ts';
 import { UsageError } from '../command-line.ts';
 import { parseOptions, readLinks, USAGE, type VerifyOptions } from './options.ts';

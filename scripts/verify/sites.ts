@@ -1,5 +1,5 @@
 import { siteOf } from '../../core/egress/index.ts';
-import { type Finding, findingsOn } from '../../core/log/index.ts';
+import { type Finding, findingsOn } from '../../core/findings/index.ts';
 import type { createPacedRequests } from '../../test/contract/paced-requests.ts';
 import type { ReceivedResponse } from '../../test/support/request.ts';
 

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Finding, formatFindings } from '../../core/log/index.ts';
+import { type Finding, formatFindings } from '../../core/findings/index.ts';
 import { checkAccount, checkMachine } from '../../infra/cli/preflight.ts';
 import { readContext } from '../../infra/settings.ts';
 import { refusalXml, stackXml, useFakeEndpoint } from './cli/fake-endpoint.ts';

@@ -179,7 +179,9 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
       MountPoints: [{ ContainerPath: '/scratch', ReadOnly: false, SourceVolume: 'scratch' }],
       HealthCheck: { Command: ['CMD', 'node', '/app/health.mjs'] },
       variables: {
-        ...{ PORT: '8080', STAGE: 'main', AWS_REGION: { Ref: 'AWS::Region' } },
+        PORT: '8080',
+        STAGE: 'main',
+        AWS_REGION: { Ref: 'AWS::Region' },
         ...(isHobby ? { TRUSTED_PROXIES: '1', IDLE_MINUTES: '15' } : { TRUSTED_PROXIES: '2', IDLE_MINUTES: '0' }),
       },
     });

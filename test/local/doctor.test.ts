@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
-import { type Finding, formatFindings } from '../../core/log/index.ts';
+import { type Finding, formatFindings } from '../../core/findings/index.ts';
 import { checkExposure, runChecks } from '../../local/checks.ts';
 import { withLock } from '../../packages/yt-dlp-worker/src/install/version-store.ts';
 import { startOrigin } from '../origin/server.ts';

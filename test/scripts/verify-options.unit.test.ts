@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { formatFindings } from '../../core/log/index.ts';
+import { formatFindings } from '../../core/findings/index.ts';
 import { UsageError } from '../../scripts/command-line.ts';
 import { parseOptions, readLinks } from '../../scripts/verify/options.ts';
 import { findingsOf, streamLinks } from '../../scripts/verify/sites.ts';

@@ -328,19 +328,6 @@ export const partnerCriteria = (video: Pick<Candidate, 'track' | 'manifestUrl'>)
   ...audioQuality,
 ];
 
-/** What comes first, for `npm run dev -- docs ranking`. */
-export function renderRanking(): string {
-  const video = { track: { audio: null } } as unknown as Candidate;
-  const lists: [string, readonly { readonly name: string }[]][] = [
-    ['Formats with video', videoCriteria],
-    ['Audio-only formats, and the source of conversions', audioCriteria],
-    ['The audio of a video without audio', partnerCriteria(video)],
-  ];
-  return lists
-    .map(([title, criteria]) => [title, ...criteria.map(({ name }, index) => `${index + 1}. ${name}`)].join('\n'))
-    .join('\n\n');
-}
-
 type Criteria<Subject> = readonly Pick<Criterion<Subject>, 'compare'>[];
 
 /** Best first. Those that no criterion tells apart keep their order. */

@@ -1,4 +1,4 @@
-export { renderRanking } from './criteria.ts';
+export { audioCriteria, partnerCriteria, videoCriteria } from './criteria.ts';
 export { findSound, listSounds, type Sound } from './list-sounds.ts';
 export { describeSmallest, exactBytes, selectQuality } from './select-quality.ts';
 export { promiseConversions, type RenditionSelection, selectRenditions } from './select-renditions.ts';

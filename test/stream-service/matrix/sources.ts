@@ -243,14 +243,24 @@ export function variantsOf() {
     'HLS of MP4 with keys': { ...fmp4('secret', 'fmp4'), prepare: (site, place) => site.encryptList('fmp4', place) },
     'HLS of MP4 by ranges': { ...fmp4('ranges', 'many'), prepare: (site, place) => site.listRanges('many', { place }) },
     'DASH of several fragments in a segment': {
-      ...{ video: dashSide(0, 5), sound: dashSide(1, 6), alone, same: ['both.mp4'], codecs: ['h264', 'aac'] },
+      video: dashSide(0, 5),
+      sound: dashSide(1, 6),
+      alone,
+      same: ['both.mp4'],
+      codecs: ['h264', 'aac'],
     },
     'WebM with cues at its end, and M4A': {
-      ...{ video: file('tail.webm', vp9), sound: file('audio.m4a'), alone, same: ['tail.webm', 'audio.m4a'] },
+      video: file('tail.webm', vp9),
+      sound: file('audio.m4a'),
+      alone,
+      same: ['tail.webm', 'audio.m4a'],
       codecs: ['vp9', 'aac'],
     },
     'MP4 and WebM': {
-      ...{ video: file('video.mp4'), sound: file('audio.webm', opus), alone, same: ['video.mp4', 'audio.webm'] },
+      video: file('video.mp4'),
+      sound: file('audio.webm', opus),
+      alone,
+      same: ['video.mp4', 'audio.webm'],
       codecs: ['h264', 'opus'],
       // FFmpeg rounds the priming of Opus.
       compared: { isApart: true },

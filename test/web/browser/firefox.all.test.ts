@@ -14,7 +14,10 @@ const media = (page: Page) =>
   page.$eval('video', ({ currentSrc, currentTime, controls, paused, error, seekable }) => ({
     isByLibrary: currentSrc.startsWith('blob:'),
     heldSeconds: seekable.length > 0 ? seekable.end(0) - seekable.start(0) : 0,
-    ...{ currentTime, controls, paused, error },
+    currentTime,
+    controls,
+    paused,
+    error,
   }));
 const playsFrom = (page: Page, seconds: number) =>
   eventually(async () => (await media(page)).currentTime).toBeGreaterThan(seconds);
