@@ -59,7 +59,12 @@ const BROKEN: readonly (readonly [problem: string, from: Name, to: Name, spoil: 
   ['create StreamsOnDemandService, ok: .* a route to', 'nothing', 'hobby', hasty('AWS::ECS::Service')],
   ['create Streams\\w*Service, ok: .* the tools that', 'hobby', 'team', hasty('AWS::ECS::Service')],
   ['create ApiHttp\\w+Permission\\w*, ok: .* the alias', 'nothing', 'team', hasty('AWS::Lambda::Permission')],
-  ['create ApiHttpANYapiFetchGetResource, ok: .* the alias', 'nothing', 'team', hasty('AWS::ApiGatewayV2::Route')],
+  [
+    'create ApiHttpANYapiFetchGetResource, ok: .* the alias',
+    'nothing',
+    'team',
+    hasty('AWS::ApiGatewayV2::Route', 'AWS::ApiGatewayV2::Integration'),
+  ],
   ['create ToolUpdates\\w+, ok: .* the end of the installation', 'nothing', 'hobby', hasty('AWS::Events::Rule')],
   ['create ToolsInPlace, ok: .* what empties the bucket', 'nothing', 'hobby', hasty('Custom::ToolsLayer')],
   ['create TaskEcsRole, ok: .* the rights', 'nothing', 'team', hasty('Custom::AWS')],
