@@ -62,7 +62,7 @@ describe('npm run infra', () => {
     ['false', 'does not run'],
   ])('deploy builds nothing where %s %s', async (program, trouble) => {
     const [code, , stderr] = await run(['deploy', '-c', 'profile=hobby'], { CDK_DOCKER: program });
-    expect(stderr).toContain(`PROBLEM  image: ${program} ${trouble}: `);
+    expect(stderr).toMatch(new RegExp(`^problem +image +${program} ${trouble}: `, 'm'));
     expect(stderr).toMatch(/streamImage=codebuild\n(.*\n)*Nothing was built\. .*\n$/);
     expect(code).toBe(2);
   });
