@@ -118,7 +118,114 @@ function createFixture({
   return { world, done, guard, spend, acts, logged, counts };
 }
 
+const [ADMIT, LIMIT] = [
+  ['limit', false],
+  ['limit', true],
+] as const;
+const switched = (isOn: boolean) => ['switch', isOn] as const;
+const record = (until?: number, storeArn?: string) => ['record', [until, storeArn]] as const;
+const closed = (until: number) => [record(until), ['flag', until], LIMIT, record(until, 'store-1')] as const;
+const CLOSED = ['mail', 'Reelay is closed: its spending limit is reached'] as const;
+const OPEN = ['mail', 'Reelay is open again'] as const;
+const OPENED = '2026-11-23T13:00:00.000Z';
+
+/** One run: what is spent or changed before it, what it answers, and what it does. */
+interface Minute {
+  readonly usd?: number;
+  /** Seconds since the run before. */
+  readonly later?: number;
+  readonly change?: Partial<ReturnType<typeof createFixture>['world']>;
+  readonly event?: GuardEvent;
+  readonly until?: string | null;
+  readonly does?: readonly (readonly unknown[])[];
+  readonly logged?: string[];
+}
+type Scenario = [what: string, minutes: readonly Minute[], caps?: { hour: number; day: number; month: number }];
+
+const SCENARIOS: Scenario[] = [
+  [
+    'closes the edge and the resolver over a cap, remembers it, and says so once',
+    [{ usd: 1, does: [ADMIT] }, { usd: 1, until: OPENED, does: [...closed(ONE_O_CLOCK), CLOSED] }, { does: [LIMIT] }],
+  ],
+  [
+    'closes the edge again when a deployment has replaced its store',
+    [
+      { usd: 3 },
+      { change: { storeArn: 'store-2' }, does: [['flag', ONE_O_CLOCK], LIMIT, record(ONE_O_CLOCK, 'store-2')] },
+      { does: [LIMIT] },
+    ],
+  ],
+  [
+    'opens by itself when the period, and with it the flag at the edge, has ended',
+    [{ usd: 3 }, { later: 3600, until: null, does: [ADMIT, record(), OPEN] }, { does: [ADMIT] }],
+  ],
+  [
+    'opens by hand, and counts from there on',
+    [
+      { usd: 3 },
+      { event: { open: true }, until: null, does: [record(ONE_O_CLOCK), ['flag', undefined], ADMIT, record(), OPEN] },
+      { later: 60, usd: 1, until: null },
+      { usd: 1, until: OPENED },
+    ],
+  ],
+  [
+    'closes until the end of the month at its cap, by what it has written on earlier days',
+    [
+      { usd: 8, until: null },
+      { later: 86_400, usd: 6.5, until: null },
+      { usd: 0.5, until: '2026-12-01T00:00:00.000Z' },
+      { event: { open: true }, until: null },
+      { usd: 1, until: null },
+    ],
+    { hour: 99, day: 99, month: 15 },
+  ],
+  [
+    'disables the distribution once what the closed edge refuses has a price, until it opens',
+    [
+      { usd: 10, does: [...closed(MIDNIGHT), CLOSED] },
+      {
+        usd: 5,
+        change: { failing: 'switch' },
+        does: [record(MIDNIGHT, 'store-1'), LIMIT, switched(false)],
+        logged: ['Failed to switch the distribution'],
+      },
+      {
+        change: { failing: '' },
+        does: [LIMIT, switched(false), ['mail', 'Reelay is off: requests that it refused have a price']],
+      },
+      { does: [LIMIT, switched(false)] },
+      { later: 86_400, change: { values: { requests: [], bytes: [] } }, does: [ADMIT, switched(true), record(), OPEN] },
+    ],
+  ],
+  [
+    'enables it when it is opened by hand',
+    [
+      { usd: 15 },
+      {
+        event: { open: true },
+        until: null,
+        does: [record(MIDNIGHT), switched(true), ['flag', undefined], ADMIT, record(), OPEN],
+      },
+      { does: [ADMIT] },
+    ],
+  ],
+];
+
 describe('the cost guard', () => {
+  it.each(SCENARIOS)('%s', async (_, minutes, caps) => {
+    const { guard, spend, acts, world, logged } = createFixture({ caps });
+    for (const [index, { usd, later = 0, change, event = {}, until, does, ...said }] of minutes.entries()) {
+      world.now += later * 1000;
+      Object.assign(world, change);
+      if (usd) spend(usd);
+      const answer = await guard(event);
+      if (until !== undefined) expect(answer, `run ${index}`).toMatchObject({ closedUntil: until });
+      const done = acts();
+      if (does) expect(done, `run ${index}`).toEqual(does);
+      if (said.logged) expect(logged).toEqual(said.logged);
+    }
+  });
+
   it('reads no more than the doors while nobody uses the service', async () => {
     const { guard, done, world } = createFixture();
     await guard({});
@@ -135,24 +242,6 @@ describe('the cost guard', () => {
     ]);
   });
 
-  it('closes the edge and the resolver over a cap, remembers it, and says so once', async () => {
-    const { guard, spend, acts } = createFixture();
-    spend(1);
-    await guard({});
-    expect(acts()).toEqual([['limit', false]]);
-    spend(1);
-    expect(await guard({})).toMatchObject({ closedUntil: '2026-11-23T13:00:00.000Z' });
-    expect(acts()).toEqual([
-      ['record', [ONE_O_CLOCK, undefined]],
-      ['flag', ONE_O_CLOCK],
-      ['limit', true],
-      ['record', [ONE_O_CLOCK, 'store-1']],
-      ['mail', 'Reelay is closed: its spending limit is reached'],
-    ]);
-    await guard({});
-    expect(acts()).toEqual([['limit', true]]);
-  });
-
   it('counts what stream hosts have sent before CloudFront shows it, and tells them what is left', async () => {
     const { guard, spend, world } = createFixture({ isMetered: true });
     world.sentBytes = 1;
@@ -163,7 +252,7 @@ describe('the cost guard', () => {
     expect(await guard({})).toMatchObject({ closedUntil: null });
     expect(world.record.streams?.bytes).toBe(9);
     world.sentBytes = 1.5;
-    expect(await guard({})).toMatchObject({ closedUntil: '2026-11-23T13:00:00.000Z' });
+    expect(await guard({})).toMatchObject({ closedUntil: OPENED });
   });
 
   it('leaves streams no more than is left of the month', async () => {
@@ -174,59 +263,6 @@ describe('the cost guard', () => {
     world.sentBytes = 1;
     await guard({});
     expect(world.record.streams?.bytes).toBe(3);
-  });
-
-  it('closes the edge again when a deployment has replaced its store', async () => {
-    const { guard, spend, acts, world } = createFixture();
-    spend(3);
-    await guard({});
-    acts();
-    world.storeArn = 'store-2';
-    await guard({});
-    expect(acts()).toEqual([
-      ['flag', ONE_O_CLOCK],
-      ['limit', true],
-      ['record', [ONE_O_CLOCK, 'store-2']],
-    ]);
-    await guard({});
-    expect(acts()).toEqual([['limit', true]]);
-  });
-
-  it('opens by itself when the period has ended', async () => {
-    const { guard, spend, acts, world } = createFixture();
-    spend(3);
-    await guard({});
-    acts();
-    world.now = ONE_O_CLOCK * 1000;
-    expect(await guard({})).toMatchObject({ closedUntil: null });
-    // The flag at the edge has ended by itself.
-    expect(acts()).toEqual([
-      ['limit', false],
-      ['record', [undefined, undefined]],
-      ['mail', 'Reelay is open again'],
-    ]);
-    await guard({});
-    expect(acts()).toEqual([['limit', false]]);
-  });
-
-  it('opens by hand, and counts from there on', async () => {
-    const { guard, spend, acts, world } = createFixture();
-    spend(3);
-    await guard({});
-    acts();
-    expect(await guard({ open: true })).toMatchObject({ closedUntil: null });
-    expect(acts()).toEqual([
-      ['record', [ONE_O_CLOCK, undefined]],
-      ['flag', undefined],
-      ['limit', false],
-      ['record', [undefined, undefined]],
-      ['mail', 'Reelay is open again'],
-    ]);
-    world.now += 60_000;
-    spend(1);
-    expect(await guard({})).toMatchObject({ closedUntil: null });
-    spend(1);
-    expect(await guard({})).toMatchObject({ closedUntil: '2026-11-23T13:00:00.000Z' });
   });
 
   it('stays open by hand where a run has read before that it is closed', async () => {
@@ -317,69 +353,12 @@ describe('the cost guard', () => {
     });
   });
 
-  it('closes until the end of the month at its cap, by what it has written on earlier days', async () => {
-    const { guard, spend, world } = createFixture({ caps: { hour: 99, day: 99, month: 15 } });
-    spend(8);
-    expect(await guard({})).toMatchObject({ closedUntil: null });
-    world.now += 86_400_000;
-    spend(6.5);
-    expect(await guard({})).toMatchObject({ closedUntil: null });
-    spend(0.5);
-    expect(await guard({})).toMatchObject({ closedUntil: '2026-12-01T00:00:00.000Z' });
-    expect(await guard({ open: true })).toMatchObject({ closedUntil: null });
-    spend(1);
-    expect(await guard({})).toMatchObject({ closedUntil: null });
-  });
-
-  it('disables the distribution once what the closed edge refuses has a price, until it opens', async () => {
-    const { guard, spend, acts, world, logged } = createFixture();
-    spend(10);
-    await guard({});
-    expect(acts()).not.toContainEqual(['switch', false]);
-    spend(5);
-    world.failing = 'switch';
-    await guard({});
-    expect(logged).toEqual(['Failed to switch the distribution']);
-    world.failing = '';
-    expect(acts()).toEqual([
-      ['record', [MIDNIGHT, 'store-1']],
-      ['limit', true],
-      ['switch', false],
-    ]);
-    await guard({});
-    expect(acts()).toEqual([
-      ['limit', true],
-      ['switch', false],
-      ['mail', 'Reelay is off: requests that it refused have a price'],
-    ]);
-    await guard({});
-    expect(acts()).toEqual([
-      ['limit', true],
-      ['switch', false],
-    ]);
-    world.now += 86_400_000;
-    world.values = { requests: [], bytes: [] };
-    await guard({});
-    expect(acts()).toContainEqual(['switch', true]);
-  });
-
-  it('enables it when it is opened by hand', async () => {
-    const { guard, spend, acts } = createFixture();
-    spend(15);
-    await guard({});
-    acts();
-    await guard({ open: true });
-    expect(acts()).toContainEqual(['switch', true]);
-    await guard({});
-    expect(acts()).toEqual([['limit', false]]);
-  });
-
   it('closes although the mail fails, and without an address for mails', async () => {
     const failing = createFixture({ failing: 'mail' });
     failing.spend(3);
-    expect(await failing.guard({})).toMatchObject({ closedUntil: '2026-11-23T13:00:00.000Z' });
+    expect(await failing.guard({})).toMatchObject({ closedUntil: OPENED });
     const silent = createFixture({ email: false });
     silent.spend(3);
-    expect(await silent.guard({})).toMatchObject({ closedUntil: '2026-11-23T13:00:00.000Z' });
+    expect(await silent.guard({})).toMatchObject({ closedUntil: OPENED });
   });
 });
