@@ -97,7 +97,7 @@ export function resetFixture(fixture: ToolsFixture): void {
     TOOLS_CHANNEL: 'stable',
     ARCHITECTURE: 'x86_64',
   };
-  const parts = () => ({
+  const create = () => ({
     ...createToolsUpdate(environment, {
       metrics: {
         updateFailed: () => figures.push('failed'),
@@ -112,6 +112,14 @@ export function resetFixture(fixture: ToolsFixture): void {
     }),
     state: counted,
   });
+  /** One set of clients for each environment, as one function has them. */
+  const known = new Map<string, ReturnType<typeof create>>();
+  const parts = () => {
+    const name = JSON.stringify(environment);
+    const found = known.get(name) ?? create();
+    known.set(name, found);
+    return found;
+  };
   Object.assign(fixture, {
     account: createAccount(),
     state,
