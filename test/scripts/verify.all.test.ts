@@ -73,8 +73,11 @@ describe('npm run verify', () => {
         response.writeHead(404, { 'content-type': 'text/html' }).end('<html>');
         return true;
       },
-      'http.test.ts > methods > DELETE /api/App is answered with 405': ({ method }, response, path) =>
-        method === 'DELETE' && path === '/api/App' && json(response, 200, {}),
+      'http.test.ts > methods > other methods than GET of /api/App are answered with 405': (
+        { method },
+        response,
+        path,
+      ) => method === 'DELETE' && path === '/api/App' && json(response, 200, {}),
       'app.test.ts > GET /api/App/requests > is a badge for shields.io, with exactly its four keys': (
         { method, headers },
         response,
