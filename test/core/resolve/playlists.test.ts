@@ -6,14 +6,12 @@ import type { WorkerFailure } from '../../../packages/yt-dlp-worker/src/worker/w
 import { createFixture, type Info, item, list, listed, origin, PAGE } from './fixture.ts';
 import { createMemoryState } from './memory-state.ts';
 
+type Answers = Record<string, Info | WorkerFailure>;
+
 describe('playlists', () => {
   const entryUrl = (name: string) => `https://media.example/${name}`;
   /** A list of entries, each of which is an item where nothing else is answered for it. */
-  const listOf = (
-    names: readonly string[],
-    others: Record<string, Info | WorkerFailure> = {},
-    more: Info = {},
-  ): Record<string, Info | WorkerFailure> => ({
+  const listOf = (names: readonly string[], others: Answers = {}, more: Info = {}): Answers => ({
     [PAGE]: { ...list(...names.map((name) => listed(name))), ...more },
     ...Object.fromEntries(names.map((name) => [entryUrl(name), others[name] ?? item(name)])),
   });
