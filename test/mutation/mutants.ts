@@ -7,7 +7,7 @@ export interface Mutant {
   /** Relative to the root, with the line of the place, from 1. */
   readonly file: string;
   readonly line: number;
-  /** The text of that line. */
+  /** The text of that line, with its number where the file has it several times. */
   readonly text: string;
   /** Characters that `to` replaces. */
   readonly start: number;
@@ -59,13 +59,28 @@ export function mutantsOf(files: readonly string[]): Mutant[] {
     const code = readFileSync(file, 'utf8');
     const lines = code.split('\n');
     const found = new Map<number, Mutant>();
+    const times = new Map<string, number>();
+    const named = (line: string) => {
+      const count = (times.get(line) ?? 0) + 1;
+      times.set(line, count);
+      return count > 1 ? `${line} (${count})` : line;
+    };
     visit(parse(code, { sourceType: 'module', plugins: ['typescript'] }).program as unknown as Node, (node) => {
       const change = changeOf(node, code);
       const { line } = node.loc.start;
       if (change === undefined || found.has(line)) return;
       const [start, end, to] = change;
       const probe = { start: node.start, end: node.end, isStatement: node.type.endsWith('Statement') };
-      found.set(line, { file, line, text: lines[line - 1] ?? '', start, end, from: code.slice(start, end), to, probe });
+      found.set(line, {
+        file,
+        line,
+        text: named(lines[line - 1] ?? ''),
+        start,
+        end,
+        from: code.slice(start, end),
+        to,
+        probe,
+      });
     });
     return [...found.values()];
   });

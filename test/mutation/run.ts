@@ -24,6 +24,13 @@ const LIMIT_MS = 240_000;
 /** The test file that fails for a mutant, the time that ran out, or nothing. */
 type Killer = string | null;
 
+/** Leaders of the groups of test runs: a mutant may make one endless. */
+const running = new Set<number>();
+process.on('exit', () => {
+  for (const leader of running) process.kill(-leader, 'SIGKILL');
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
+
 const { values: options } = parseArgs({
   options: {
     sample: { type: 'string' },
@@ -146,13 +153,17 @@ async function failingFile(folder: string, args: readonly string[]): Promise<Kil
     report,
   ];
   const child = spawn(process.execPath, program, { cwd: folder, stdio: 'ignore', detached: true });
+  const { pid } = child;
+  if (pid === undefined) throw new Error('No test run starts');
+  running.add(pid);
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;
-    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    process.kill(-pid, 'SIGKILL');
   }, LIMIT_MS);
   const [code] = await once(child, 'exit');
   clearTimeout(timer);
+  running.delete(pid);
   if (isLate) return 'time ran out';
   if (code === 0) return null;
   const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
