@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { resolve } from 'node:path';
 import { expect, vi } from 'vitest';
 import { silentLog } from '../../../core/log/index.ts';
+import { closeParsing } from '../../../core/parsing/index.ts';
 import { createResolver } from '../../../core/resolve/create-resolver.ts';
 import type { Resolver } from '../../../core/resolve/index.ts';
 import { createState, type State } from '../../../core/state/index.ts';
@@ -65,6 +66,8 @@ interface Requests<Wanted> {
 
 /** Starts the service, which is closed after the file: then nothing of it may be left. */
 export async function startInjectedService(): Promise<InjectedService> {
+  // What files before it left to all of this process: no failure would reach it.
+  await closeParsing();
   const handlesBefore = openHandles();
   const injector = createFaultInjector();
   const videos = new Map<string, string>();
