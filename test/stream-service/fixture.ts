@@ -11,6 +11,7 @@ import type { OpenSource } from '../../stream-service/source/open-source.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
 import { closesOnce } from '../support/listen.ts';
 import { ffmpegPath } from '../support/on-path.ts';
+import { sendRequest } from '../support/request.ts';
 
 const origin = { url: 'https://site.example/watch', extractor: 'Test', entryId: '1' };
 export const ffmpeg = { version: '', path: ffmpegPath(), source: 'system', buildId: 'build' } as const;
@@ -164,6 +165,12 @@ export function openResponse(url: string, headers: Record<string, string> = {}):
     const request = httpRequest(url, { headers, agent: false }, resolve);
     request.once('error', reject).end();
   });
+}
+
+/** The status of a refusal, and its reason. */
+export async function refusalOf(url: string): Promise<readonly [status: number, detail: unknown]> {
+  const { status, body } = await sendRequest(url);
+  return [status, JSON.parse(body.toString()).detail];
 }
 
 /** Polls until a condition is true; the timeout of the test bounds it. */

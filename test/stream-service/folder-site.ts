@@ -140,9 +140,8 @@ export function useFolderSite(...made: readonly Parameters<typeof madeBy>[0][]) 
       options: Partial<OpenSourceOptions> = {},
       more: ServiceFixtureOptions = {},
     ): Promise<Service> {
-      const { openSource, ...openers } = upstream.openers({ refresh: async (resource) => resource, ...options });
-      const sources = Object.fromEntries(tracks.map(({ formatId }) => [formatId, openSource]));
-      service = await startService(resourceOf(tracks, traits), sources, { ...openers, ...more });
+      const openers = upstream.openers({ refresh: async (resource) => resource, ...options });
+      service = await startService(resourceOf(tracks, traits), {}, { ...openers, ...more });
       return service;
     },
   };

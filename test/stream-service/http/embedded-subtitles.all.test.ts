@@ -1,34 +1,19 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { basename, extname, join } from 'node:path';
-import { Readable } from 'node:stream';
-import type { Source } from '@reelay/source';
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Resource, Subtitle, Track } from '../../../core/state/resource.ts';
-import { madeFile } from '../../origin/media.ts';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Rendition, Resource, Subtitle, Track } from '../../../core/state/resource.ts';
 import { itInChromium } from '../../support/chromium.ts';
-import { packetsIn } from '../../support/expect-packets.ts';
 import { inspect, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { expectSeekable } from '../../support/seekable.ts';
 import { answerSegments, segmentOf, startSegmentsService, VIDEO_ID } from '../../support/segments-service.ts';
-import {
-  audioTrack,
-  combinedKey,
-  mediaKey,
-  renditionOf,
-  resourceOf,
-  type Service,
-  type ServiceFixtureOptions,
-  startService,
-  trackOf,
-  videoTrack,
-} from '../fixture.ts';
+import { combinedKey, mediaKey, refusalOf, renditionOf, type ServiceFixtureOptions, trackOf } from '../fixture.ts';
+import { useFolderSite } from '../folder-site.ts';
+import { copyOf, file, recipesOf, SECONDS } from '../matrix/sources.ts';
 import { ffmpeg as encode } from '../outputs/encode/mp3/coded-sound.ts';
-import { encodedSounds } from '../outputs/encode/mp3/encoded-sound.ts';
-import { fileSource } from '../outputs/encode/mp3/fixture.ts';
-import { itPlaysInChromium, playUrl } from '../outputs/layout/player.ts';
+import { playUrl } from '../outputs/layout/player.ts';
+import type { Handler } from '../source/upstream.ts';
 
-const SECONDS = 20;
 const CUES = `WEBVTT
 
 00:01.000 --> 00:03.500
@@ -51,19 +36,9 @@ const SHOWN = [
   ['00:00:12,000 --> 00:00:13,000', 'Second part'],
   ['00:00:19,500 --> 00:00:20,000', 'Beyond the end'],
 ];
-/** Where audio has priming, the presentation is up to a packet longer. */
-const SHOWN_TO_END = SHOWN.with(-1, [expect.stringMatching(/^00:00:19,500 --> 00:00:20,0\d\d$/), 'Beyond the end']);
-const subtitle = (language: string, isAutomatic = false): Subtitle => ({
-  id: `${language}-${isAutomatic}`,
-  formatId: `${isAutomatic ? 'captions' : 'subtitles'}:${language}`,
-  language,
-  isAutomatic,
-});
-const subtitleTrack = (formatId: string) => ({
-  ...videoTrack({ video: null, container: 'vtt' }),
-  formatId,
-  url: `https://site.example/${formatId}`,
-});
+/** @param ms a pattern of how much longer the presentation is: priming of audio, and pictures that are shown later */
+const shownTo = (ms: string) =>
+  SHOWN.with(-1, [expect.stringMatching(`^00:00:19,500 --> 00:00:20,${ms}$`), 'Beyond the end']);
 
 /** Each cue is shown until the end: joined, eight at once, they have 6 MB. */
 const overlapping = () =>
@@ -72,317 +47,199 @@ const overlapping = () =>
     return `00:${start} --> 00:19.000\n${'a'.repeat(1900)}\n`;
   }).join('\n');
 
-const FRAGMENTED = ['-movflags', 'frag_keyframe+empty_moov+default_base_moof+global_sidx', '-frag_duration', '2000000'];
-const KINDS = { progressive: [], fragmented: FRAGMENTED } as const;
+const FRAGMENTS = 'frag_keyframe+empty_moov+default_base_moof';
+/** More fragments than are read without an index. */
+const UNINDEXED = ['-movflags', `${FRAGMENTS}+skip_trailer`, '-frag_duration', '400000'];
+const INDEXED = ['-movflags', `${FRAGMENTS}+global_sidx`, '-frag_duration', '2000000'];
+const site = useFolderSite([
+  ...recipesOf(400, 'aac'),
+  copyOf('both.mp4', 'both.mkv'),
+  copyOf('video.webm', '-live', '1', 'live-video.webm'),
+  ...['both', 'video', 'audio'].flatMap((name) => [
+    copyOf(`${name}.mp4`, ...UNINDEXED, `unindexed-${name}.mp4`),
+    copyOf(`${name}.mp4`, ...INDEXED, `fragmented-${name}.mp4`),
+  ]),
+]);
 
-interface EmbeddingOptions {
-  readonly tracks: readonly Track[];
-  /** By format id. */
-  readonly files: ReadonlyMap<string, Buffer>;
-  readonly text?: Source;
-  readonly stored?: Map<string, Buffer>;
-  readonly traits?: Partial<Resource>;
-  readonly service?: Pick<ServiceFixtureOptions, 'sponsorblockUrl' | 'request'>;
-}
+type Formats = Rendition['formatIds'];
+const PAIR: Formats = ['video.mp4', 'audio.mp4'];
+const FRAGMENTED_PAIR: Formats = ['fragmented-video.mp4', 'fragmented-audio.mp4'];
+const UNINDEXED_PAIR: Formats = ['unindexed-video.mp4', 'unindexed-audio.mp4'];
+const WEBM_PAIR: Formats = ['live-video.webm', 'audio.mp4'];
+/** Its video has sound, too. */
+const PAIR_OF_FILE: Formats = ['both.mp4', 'audio.mp4'];
+const FILES = ['both.mp4', 'fragmented-both.mp4', 'unindexed-both.mp4', 'both.mkv'];
+const RENDITIONS: readonly Formats[] = [
+  ...FILES.map((name): Formats => [name]),
+  ...[PAIR, FRAGMENTED_PAIR, UNINDEXED_PAIR, WEBM_PAIR, PAIR_OF_FILE],
+];
 
-/** A service with subtitles in German, made by people and automatic, and in Portuguese. */
-function startWithSubtitles({
-  tracks,
-  files,
-  text,
-  stored = new Map(),
-  traits,
-  service,
-}: EmbeddingOptions): Promise<Service> {
-  const languages = [subtitle('de', true), subtitle('de'), subtitle('pt-BR')];
-  const base = resourceOf(tracks, { durationSeconds: SECONDS, subtitles: languages, ...traits });
-  const resource: Resource = {
-    ...base,
-    tracks: [...tracks, ...languages.map(({ formatId }) => subtitleTrack(formatId))],
-  };
-  const sourceOf = (formatId: string) => {
-    if (formatId === 'captions:de') throw new Error('Automatic captions were read');
-    const file = files.get(formatId);
-    return file ? fileSource(file) : (text ?? fileSource(Buffer.from(CUES)));
-  };
-  return startService(
-    resource,
-    {},
-    {
-      openSource: async (_, { formatId }) => sourceOf(formatId),
-      peekSource: async (_, { formatId }) => sourceOf(formatId),
-      attachments: stored,
-      ...service,
-    },
+/** The URLs of another process, with subtitles in German, made by people and automatic, and in Portuguese. */
+async function start(traits: Partial<Resource> = {}, more: ServiceFixtureOptions = {}) {
+  const trackAt = (name: string, sides: Partial<Track>) =>
+    trackOf(name, { ...file(`${site.upstream.origin}/${name}`), ...sides });
+  const tracks = [...new Set(RENDITIONS.flat())].map((name) => {
+    if (name.includes('audio')) return trackAt(name, { video: null });
+    const video = name.endsWith('webm') ? { codec: 'vp9' } : { codec: 'avc1.42c01f' };
+    return trackAt(name, name.includes('video') ? { video, audio: null } : { video });
+  });
+  const subtitles = ['automatic', 'german', 'portuguese'].map(
+    (name): Subtitle => ({
+      id: name,
+      formatId: `${name}.vtt`,
+      language: name === 'portuguese' ? 'pt-BR' : 'de',
+      isAutomatic: name === 'automatic',
+    }),
   );
+  const texts = subtitles.map(({ formatId }) => trackAt(formatId, { video: null, audio: null }));
+  const renditions = RENDITIONS.map((formats) => renditionOf(formats));
+  const resource = { durationSeconds: SECONDS, subtitles, renditions, ...traits };
+  const { url } = await site.serve([...tracks, ...texts], resource, {}, more);
+  return (formats: Formats, query = 'subtitles=de', endpoint = 'Media') => {
+    const [video, audio] = formats;
+    return `${url}/api/Stream/${endpoint}/${audio ? combinedKey(video, audio) : mediaKey(video)}?${query}`;
+  };
 }
 
-/** The cues of the text track as FFmpeg shows them. */
-async function shownBy(file: string): Promise<readonly (readonly [string | undefined, string])[]> {
-  // The times of the file: FFmpeg would shift them by the priming of the audio.
-  await encode('-copyts', '-i', file, '-map', '0:s:0', '-f', 'srt', `${file}.srt`);
-  const cues = (await readFile(`${file}.srt`, 'utf8')).replaceAll('\r', '').trim().split(/\n\n/);
-  return cues.map((cue) => [cue.split('\n')[1], cue.split('\n').slice(2).join('\n')] as const);
-}
-
-/** The same for a body. */
-const shownIn = (body: Buffer) =>
-  withTemporaryFolder(async (folder) => {
-    const file = join(folder, 'embedded.mp4');
-    await writeFile(file, body);
-    return shownBy(file);
-  });
-
-const PICTURE = ['-f', 'lavfi', '-i', `testsrc=s=64x48:r=10:d=${SECONDS}`];
-const H264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '20', '-pix_fmt', 'yuv420p'];
-
-describe.each(Object.entries(KINDS))('?subtitles= of a %s pair', (_kind, flags) => {
-  const frozen = new Map<string, Buffer>();
-  const files = new Map<string, Buffer>();
-  let service: Service;
-  let url: string;
-  let whole: Buffer;
-
-  const start = (text?: Source, stored?: Map<string, Buffer>) =>
-    startWithSubtitles({ tracks: [videoTrack(), audioTrack()], files, text, stored });
-  const pathOf = (query: string) => `/api/Stream/Media/${combinedKey()}?${query}`;
-
-  beforeAll(async () => {
-    const outputs = {
-      'video.mp4': ['-an', ...H264, ...flags],
-      'audio.m4a': ['-vn', '-c:a', 'aac', ...flags, '-f', 'mp4'],
-    };
-    const folder = await encodedSounds(SECONDS, outputs, PICTURE);
-    files.set('video', await readFile(join(folder, 'video.mp4')));
-    files.set('audio', await readFile(join(folder, 'audio.m4a')));
-    service = await start(undefined, frozen);
-    url = service.url + pathOf('subtitles=de');
-    whole = (await expectSeekable(url)).body;
-  }, 120_000);
-
-  it('shows the subtitles in FFmpeg and mpv, beside the same audio and video', async () => {
-    const { streams, complaints } = await inspect(whole, '.mp4');
-    expect([streams.map(({ codec }) => codec), complaints]).toEqual([['h264', 'aac', 'mov_text'], '']);
-    const plain = (await sendRequest(service.url + pathOf(''))).body;
-    expect(await packetsIn(whole)).toEqual(await packetsIn(plain));
-    await withTemporaryFolder(async (folder) => {
-      const file = join(folder, 'embedded.mp4');
-      await writeFile(file, whole);
-      expect(await shownBy(file)).toEqual(SHOWN);
-
-      const language = [
-        '-v',
-        'error',
-        '-select_streams',
-        's',
-        '-show_entries',
-        'stream_tags=language',
-        '-of',
-        'csv=p=0',
-      ];
-      expect((await runProgram('ffprobe', [...language, file])).output.trim()).toBe('deu');
-      const mpv = await runProgram('mpv', [
-        '--no-config',
-        '--vo=null',
-        '--ao=null',
-        '--start=11',
-        '--length=0.2',
-        file,
-      ]);
-      expect(mpv.output).toMatch(/Subs.*--slang=deu.*mov_text/);
-    });
-  });
-
-  itPlaysInChromium(() => url, SECONDS);
-
-  it('stays the same on another host and after the file has changed', async () => {
-    const other = await start(fileSource(Buffer.from(CUES.replace('Second', 'Third'))), frozen);
-    expect((await sendRequest(other.url + pathOf('subtitles=de'))).body.equals(whole)).toBe(true);
-    const changed = await sendRequest(other.url + pathOf('subtitles=pt-BR'));
-    expect(changed.status).toBe(200);
-    expect(changed.body.includes('Third part')).toBe(true);
-  });
-
-  it('can have tags too', async () => {
-    const { body } = await sendRequest(service.url + pathOf('subtitles=de&tags=true'));
-    expect(body.length).toBe(whole.length + 65_536);
-    const { codecs, tags, complaints } = await inspect(body, '.mp4');
-    expect([codecs, tags.title, complaints]).toEqual([['h264', 'aac', 'mov_text'], 'A clip', '']);
-  });
-
-  it('has the subtitles of a clip, from its start on', async () => {
-    const { body } = await expectSeekable(service.url + pathOf('subtitles=de&start=11.5&end=14'));
-    expect(await shownIn(body)).toEqual([['00:00:00,500 --> 00:00:01,500', 'Second part']]);
-    expect((await inspect(body, '.mp4')).complaints).toBe('');
-  });
-
-  const endless = () =>
-    Readable.from(
-      Array.from({ length: 100 }, () => Buffer.alloc(65_536, 0x20)),
-      { objectMode: false },
-    );
-  it.each<[string, Source]>([
-    ['a page', fileSource(Buffer.from('<!doctype html><title>Sign in</title>'))],
-    ['empty', fileSource(Buffer.alloc(0))],
-    ['too large', { ...fileSource(Buffer.alloc(1)), size: undefined, read: endless }],
-  ])('is 502 where the file is %s', async (_, text) => {
-    const faulty = await start(text);
-    expect((await sendRequest(faulty.url + pathOf('subtitles=de'))).status).toBe(502);
-    expect((await sendRequest(faulty.url + pathOf(''))).status).toBe(200);
-  });
+beforeEach(() => {
+  site.texts.set('automatic.vtt', Buffer.from(CUES.replace('Second', 'Guessed')));
+  for (const name of ['german', 'portuguese']) site.texts.set(`${name}.vtt`, Buffer.from(CUES));
 });
 
-describe('?subtitles= of other renditions', () => {
-  const files = new Map<string, Buffer>();
-  /** More fragments than are read without an index. */
-  const UNINDEXED = [
-    '-movflags',
-    'frag_keyframe+empty_moov+default_base_moof+skip_trailer',
-    '-frag_duration',
-    '400000',
-  ];
-  const tracks: readonly Track[] = [
-    trackOf('file'),
-    trackOf('fragmented-file'),
-    trackOf('unindexed-file'),
-    trackOf('webm-file', { container: 'webm', video: { codec: 'vp9' }, audio: null }),
-    trackOf('mkv-file', { container: 'mkv' }),
-    trackOf('sound', { video: null, container: 'm4a' }),
-    trackOf('unindexed-video', { audio: null }),
-    trackOf('unindexed-sound', { video: null, container: 'm4a' }),
-    trackOf('webm-video', { container: 'webm', video: { codec: 'vp9' }, audio: null }),
-  ];
-  const pairs = [
-    ['unindexed-video', 'unindexed-sound'],
-    ['webm-video', 'sound'],
-  ] as const;
-  const renditions = [
-    ...tracks.map(({ formatId }) => renditionOf([formatId])),
-    ...pairs.map((formatIds) => renditionOf(formatIds)),
-  ];
-  const start = (options: Partial<EmbeddingOptions> = {}) =>
-    startWithSubtitles({ tracks, files, ...options, traits: { renditions, ...options.traits } });
-  let service: Service;
-  const get = (key: string, query: string, endpoint = 'Media') =>
-    sendRequest(`${service.url}/api/Stream/${endpoint}/${key}?${query}`);
+/** The cues of the text track as FFmpeg shows them. */
+const shownIn = (body: Buffer) =>
+  withTemporaryFolder(async (folder) => {
+    const embedded = join(folder, 'embedded.mp4');
+    await writeFile(embedded, body);
+    // The times of the file: FFmpeg would shift them by the priming of the audio.
+    await encode('-copyts', '-i', embedded, '-map', '0:s:0', '-f', 'srt', `${embedded}.srt`);
+    const cues = (await readFile(`${embedded}.srt`, 'utf8')).replaceAll('\r', '').trim().split(/\n\n/);
+    return cues.map((cue) => [cue.split('\n')[1], cue.split('\n').slice(2).join('\n')] as const);
+  });
 
-  beforeAll(async () => {
-    const aac = ['-c:a', 'aac'];
-    const [keyframes, vp9] = [
-      ['-g', '4'],
-      ['-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8', '-g', '20'],
-    ];
-    const outputs: Readonly<Record<string, readonly string[]>> = {
-      'file.mp4': [...H264, ...aac],
-      'unindexed-file.mp4': [...H264, ...keyframes, ...aac, ...UNINDEXED],
-      'mkv-file.mkv': [...H264, ...aac],
-      'sound.m4a': ['-vn', ...aac],
-      'unindexed-sound.mp4': ['-vn', ...aac, ...UNINDEXED],
-      'unindexed-video.mp4': ['-an', ...H264, ...keyframes, ...UNINDEXED],
-      'webm-video.webm': ['-an', ...vp9],
-      'cover.png': ['-an', '-frames:v', '1'],
-    };
-    const folder = await encodedSounds(SECONDS, outputs, PICTURE);
-    for (const name of Object.keys(outputs))
-      files.set(basename(name, extname(name)), await readFile(join(folder, name)));
-    // A copy: how FFmpeg interleaves what it encodes depends on the load of the machine.
-    const fragmented = await madeFile('fragmented-file.mp4', ['-i', 'file.mp4', '-c', 'copy', ...FRAGMENTED], folder);
-    files.set('fragmented-file', await readFile(fragmented));
-    files.set('webm-file', files.get('webm-video') ?? Buffer.alloc(0));
-    service = await start();
-  }, 120_000);
+// Their length, ranges, ETag and HEAD by every kind of source are in the matrix (test/stream-service/matrix).
+describe('?subtitles=', () => {
+  it.each<readonly [Formats, ms: string]>([
+    [PAIR, '000'],
+    [FRAGMENTED_PAIR, '080'],
+    [['both.mp4'], '0\\d\\d'],
+    [['fragmented-both.mp4'], '0\\d\\d'],
+  ])('shows them beside the same packets: %s', async (formats, ms) => {
+    const at = await start();
+    const { body } = await expectSeekable(at(formats));
+    const { codecs, complaints, durationSeconds } = await inspect(body, '.mp4');
+    expect([codecs, complaints, Math.round(durationSeconds)]).toEqual([['h264', 'aac', 'mov_text'], '', SECONDS]);
+    expect(await shownIn(body)).toEqual(shownTo(ms));
+    const [video, audio = video] = formats;
+    await site.expectPackets(body, video, audio);
+    const combined = await sendRequest(at(formats, 'subtitles=de', 'Combined'));
+    expect(combined.body.equals(body)).toBe(true);
+    expect(combined.headers['content-location']).toBe(`${new URL(at(formats)).pathname}?subtitles=de`);
+  });
 
-  it.each(['file', 'fragmented-file'])(
-    'embeds them in a single %s with length, ranges, ETag and HEAD',
-    async (name) => {
-      const { body } = await expectSeekable(`${service.media(name)}?subtitles=de`);
-      expect(await shownIn(body)).toEqual(SHOWN_TO_END);
-      const { codecs, complaints, durationSeconds } = await inspect(body, '.mp4');
-      expect([codecs, complaints, Math.round(durationSeconds)]).toEqual([['h264', 'aac', 'mov_text'], '', SECONDS]);
+  it('names their language, which mpv selects', async () => {
+    const url = (await start())(PAIR);
+    const language = ['-v', 'error', '-select_streams', 's', '-show_entries', 'stream_tags=language', '-of', 'csv=p=0'];
+    expect((await runProgram('ffprobe', [...language, url])).output.trim()).toBe('deu');
+    const mpv = await runProgram('mpv', ['--no-config', '--vo=null', '--ao=null', '--start=11', '--length=0.2', url]);
+    expect(mpv.output).toMatch(/Subs.*--slang=deu.*mov_text/);
+  });
 
-      const combined = await get(mediaKey(name), 'subtitles=de', 'Combined');
-      expect(combined.body.equals(body)).toBe(true);
-      expect(combined.headers['content-location']).toBe(`/api/Stream/Media/${mediaKey(name)}?subtitles=de`);
-    },
-  );
+  it('stays the same on another host and after the file has changed', async () => {
+    const attachments = new Map<string, Buffer>();
+    const { body } = await sendRequest((await start({}, { attachments }))(PAIR));
+    for (const name of ['german', 'portuguese'])
+      site.texts.set(`${name}.vtt`, Buffer.from(CUES.replace('Second', 'Third')));
+    site.handlers.clear();
+    const other = await start({}, { attachments });
+    expect((await sendRequest(other(PAIR))).body.equals(body)).toBe(true);
+    const changed = await sendRequest(other(PAIR, 'subtitles=pt-BR'));
+    expect([changed.status, changed.body.includes('Third part')]).toEqual([200, true]);
+  });
 
-  it.each([
-    ['a pair without an index', combinedKey(...pairs[0]), 'Media', ['h264', 'aac', 'mov_text']],
-    ['a pair without an index', combinedKey(...pairs[0]), 'Combined', ['h264', 'aac', 'mov_text']],
-    ['a pair with WebM', combinedKey(...pairs[1]), 'Media', ['vp9', 'aac', 'mov_text']],
-    ['a file without an index', mediaKey('unindexed-file'), 'Media', ['h264', 'aac', 'mov_text']],
-    ['a file of another container', mediaKey('mkv-file'), 'Combined', ['h264', 'aac', 'mov_text']],
-  ])('embeds them in %s (%s, %s), from the beginning', async (_, key, endpoint, expected) => {
-    const { status, headers, body } = await get(key, 'subtitles=de', endpoint);
+  it.each<readonly [Formats]>([[PAIR], [FRAGMENTED_PAIR]])('can have tags too, and clips: %s', async (formats) => {
+    const at = await start();
+    const { length } = (await sendRequest(at(formats))).body;
+    const tagged = (await sendRequest(at(formats, 'subtitles=de&tags=true'))).body;
+    expect(tagged.length).toBe(length + 65_536);
+    const { codecs, tags, complaints } = await inspect(tagged, '.mp4');
+    expect([codecs, tags.title, complaints]).toEqual([['h264', 'aac', 'mov_text'], 'A clip', '']);
+
+    const clip = await expectSeekable(at(formats, 'subtitles=de&start=11.6&end=14'));
+    expect(await shownIn(clip.body)).toEqual([['00:00:00,400 --> 00:00:01,400', 'Second part']]);
+    expect((await inspect(clip.body, '.mp4')).complaints).toBe('');
+  });
+
+  it.each<[string, Buffer | Handler]>([
+    ['a page', Buffer.from('<!doctype html><title>Sign in</title>')],
+    ['empty', Buffer.alloc(0)],
+    ['too large', (_, response) => void response.end(Buffer.alloc(6_553_600, 0x20))],
+  ])('is 502 where the file is %s', async (_, text) => {
+    if (Buffer.isBuffer(text)) site.texts.set('german.vtt', text);
+    else site.handlers.set('german.vtt', text);
+    const at = await start();
+    expect((await sendRequest(at(PAIR))).status).toBe(502);
+    expect((await sendRequest(at(PAIR, ''))).status).toBe(200);
+  });
+
+  it.each<[string, Formats, endpoint: string, codec: string]>([
+    ['a pair without an index', UNINDEXED_PAIR, 'Media', 'h264'],
+    ['a pair without an index', UNINDEXED_PAIR, 'Combined', 'h264'],
+    ['a pair with WebM without cues', WEBM_PAIR, 'Media', 'vp9'],
+    ['a file without an index', ['unindexed-both.mp4'], 'Media', 'h264'],
+    ['a file of another container', ['both.mkv'], 'Combined', 'h264'],
+  ])('embeds them in %s (%s, %s), from the beginning', async (_, formats, endpoint, codec) => {
+    const { status, headers, body } = await sendRequest((await start())(formats, 'subtitles=de', endpoint));
     expect([status, headers['content-length'], headers['accept-ranges']]).toEqual([200, undefined, 'none']);
     expect(headers['content-type']).toBe('video/mp4');
-    expect(await shownIn(body)).toEqual(SHOWN_TO_END);
+    expect(await shownIn(body)).toEqual(shownTo('0\\d\\d'));
     const { codecs, complaints, durationSeconds } = await inspect(body, '.mp4');
-    expect([codecs, complaints, Math.round(durationSeconds)]).toEqual([expected, '', SECONDS]);
+    expect([codecs, complaints, Math.round(durationSeconds)]).toEqual([[codec, 'aac', 'mov_text'], '', SECONDS]);
   });
 
   itInChromium('plays in Chromium what is muxed and what has a layout', async () => {
-    for (const key of [combinedKey(...pairs[0]), combinedKey(...pairs[1]), mediaKey('file')]) {
-      const url = `${service.url}/api/Stream/Media/${key}?subtitles=de`;
-      const { duration } = await playUrl(url, []);
-      expect(Math.round(duration), url).toBe(SECONDS);
+    const at = await start();
+    const seekable: readonly Formats[] = [PAIR, FRAGMENTED_PAIR, ['both.mp4']];
+    for (const formats of [UNINDEXED_PAIR, WEBM_PAIR, ...seekable]) {
+      const places = seekable.includes(formats) ? [15, 3] : [];
+      const { duration, seeks } = await playUrl(at(formats), places);
+      expect([formats, Math.round(duration), seeks]).toEqual([formats, SECONDS, places]);
     }
   });
 
-  it.each([
-    [
-      'a WebM file',
-      mediaKey('webm-file'),
-      'Media',
-      415,
-      'A file that is sent as it is cannot hold subtitles. Use MP4.',
-    ],
-    ['an MKV file', mediaKey('mkv-file'), 'Media', 415, 'A file that is sent as it is cannot hold subtitles. Use MP4.'],
-    ['audio', mediaKey('sound'), 'Media', 415, 'Audio cannot hold subtitles. Use MP4.'],
-    ['audio', mediaKey('sound'), 'Combined', 415, 'Audio cannot hold subtitles. Use MP4.'],
-  ])('answers for %s on %s %s with %d and a reason', async (_, key, endpoint, expected, detail) => {
-    const { status, body } = await get(key, 'subtitles=de', endpoint);
-    expect([status, JSON.parse(body.toString()).detail]).toEqual([expected, detail]);
-  });
-
-  it.each<[string | readonly [string, string], query: string, endpoint?: 'Media' | 'Combined' | 'Hls']>([
-    ['file', 'subtitles=de&tags=true&mark=sponsor'],
-    ['file', 'skip=sponsor&tags=true'],
-    ['file', 'format=mp3&mark=sponsor'],
-    ['unindexed-file', 'subtitles=de&tags=true'],
-    ['mkv-file', 'format=mp3&tags=true'],
-    ['mkv-file', 'subtitles=de', 'Combined'],
-    [pairs[1], 'subtitles=de&tags=true'],
-    [['file', 'sound'], 'subtitles=de', 'Combined'],
-    [['file', 'sound'], '', 'Hls'],
-  ])('sends for %j?%s (%s) with the first HEAD what GET sends', async (name, query, endpoint = 'Media') => {
+  it.each<[Formats, query: string, endpoint?: 'Media' | 'Combined' | 'Hls']>([
+    [['both.mp4'], 'subtitles=de&tags=true&mark=sponsor'],
+    [['both.mp4'], 'skip=sponsor&tags=true'],
+    [['both.mp4'], 'format=mp3&mark=sponsor'],
+    [['unindexed-both.mp4'], 'subtitles=de&tags=true'],
+    [['both.mkv'], 'format=mp3&tags=true'],
+    [['both.mkv'], 'subtitles=de', 'Combined'],
+    [WEBM_PAIR, 'subtitles=de&tags=true'],
+    [PAIR_OF_FILE, 'subtitles=de', 'Combined'],
+    [PAIR_OF_FILE, '', 'Hls'],
+  ])('sends for %j?%s (%s) with the first HEAD what GET sends', async (formats, query, endpoint = 'Media') => {
     const segments = await startSegmentsService(answerSegments(segmentOf(5, 7)));
     const chapters = [0, 10].map((startSeconds) => ({ startSeconds, title: `From ${startSeconds}` }));
-    const { url } = await start({
-      traits: {
-        origin: { url: 'https://site.example/watch', extractor: 'Youtube', entryId: VIDEO_ID },
-        coverUrl: 'https://site.example/cover.png',
-        details: { chapters },
-        renditions: [...renditions, renditionOf(['file', 'sound'])],
-      },
-      service: segments.options,
-    });
-    const key = typeof name === 'string' ? mediaKey(name) : combinedKey(...name);
-    const address = `${url}/api/Stream/${endpoint}/${key}${endpoint === 'Hls' ? '/master.m3u8' : ''}?${query}`;
-    const head = await sendRequest(address, { method: 'HEAD' });
-    const { status, headers } = await sendRequest(address);
+    const traits = {
+      origin: { url: 'https://site.example/watch', extractor: 'Youtube', entryId: VIDEO_ID },
+      coverUrl: `${site.upstream.origin}/cover.jpg`,
+      details: { chapters },
+    };
+    const at = await start(traits, segments.options);
+    const url = at(formats, query, endpoint).replace('?', endpoint === 'Hls' ? '/master.m3u8?' : '?');
+    const head = await sendRequest(url, { method: 'HEAD' });
+    const { status, headers } = await sendRequest(url);
     expect(status).toBe(200);
     // Of the body, and of the moment.
     const { 'transfer-encoding': _, date, ...expected } = headers;
     expect(head.headers).toEqual({ ...expected, date: expect.any(String) });
   });
 
-  it.each([mediaKey('file'), mediaKey('unindexed-file'), combinedKey(...pairs[0]), combinedKey(...pairs[1])])(
+  it.each<readonly [Formats]>([[['both.mp4']], [['unindexed-both.mp4']], [UNINDEXED_PAIR], [WEBM_PAIR]])(
     'is 415 with a reason for more subtitles than a header holds: %s',
-    async (key) => {
-      const flooded = await start({ text: fileSource(Buffer.from(`WEBVTT\n\n${overlapping()}`)) });
-      const { status, body } = await sendRequest(`${flooded.url}/api/Stream/Media/${key}?subtitles=de`);
-      expect([status, JSON.parse(body.toString()).detail]).toEqual([415, 'The subtitles are too large to embed.']);
+    async (formats) => {
+      site.texts.set('german.vtt', Buffer.from(`WEBVTT\n\n${overlapping()}`));
+      expect(await refusalOf((await start())(formats))).toEqual([415, 'The subtitles are too large to embed.']);
     },
   );
 });
