@@ -2,16 +2,17 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { FileSource, Source } from '@reelay/source';
+import { expect } from 'vitest';
 import { silentLog } from '../../core/log/index.ts';
-import { keyOf, renditionId, resourceId } from '../../core/state/keys.ts';
-import type { Rendition, Resource, Track } from '../../core/state/resource.ts';
+import { archiveKey, keyOf, renditionId, resourceId } from '../../core/state/keys.ts';
+import type { ArchivedList, PlaylistEntry, Rendition, Resource, Track } from '../../core/state/resource.ts';
 import type { ArchiveProgress } from '../../core/state/state.ts';
 import { createStreamService, type StreamServiceOptions } from '../../stream-service/create-stream-service.ts';
 import type { OpenSource } from '../../stream-service/source/open-source.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
 import { closesOnce } from '../support/listen.ts';
 import { ffmpegPath } from '../support/on-path.ts';
-import { sendRequest } from '../support/request.ts';
+import { type ReceivedResponse, type RequestOptions, sendRequest } from '../support/request.ts';
 
 const origin = { url: 'https://site.example/watch', extractor: 'Test', entryId: '1' };
 export const ffmpeg = { version: '', path: ffmpegPath(), source: 'system', buildId: 'build' } as const;
@@ -64,6 +65,20 @@ export const mediaKey = (formatId: string) => keyOf(resourceId(origin), renditio
 export const combinedKey = (video = 'video', audio = 'audio') =>
   keyOf(resourceId(origin), renditionOf([video, audio]).id);
 
+/** A stored list. */
+export const archivedList = (
+  entries: readonly Partial<PlaylistEntry>[],
+  traits: Partial<ArchivedList> = {},
+): ArchivedList => ({
+  id: archiveKey('https://site.example/list'),
+  url: 'https://site.example/list',
+  title: 'A list',
+  author: null,
+  expiresAt: 2e9,
+  entries: entries.map((entry) => ({ url: origin.url, title: 'A clip', author: null, coverUrl: null, ...entry })),
+  ...traits,
+});
+
 export interface Service {
   readonly url: string;
   /** The address of the rendition of one format. */
@@ -83,6 +98,8 @@ export interface Service {
 }
 
 export interface ServiceFixtureOptions extends Partial<Omit<StreamServiceOptions, 'state'>> {
+  /** Whether what is asked for alone is read of the same sources. @default false */
+  readonly isPeeked?: boolean;
   /** Calls of the table that differ. */
   readonly state?: Partial<StreamServiceOptions['state']>;
   /** The attachments of the table, by resource id and name. @default none */
@@ -98,11 +115,16 @@ export interface ServiceFixtureOptions extends Partial<Omit<StreamServiceOptions
 export async function startService(
   resource: Resource | ((id: string) => Resource | undefined),
   sources: Readonly<Record<string, Source | OpenSource>>,
-  { state, attachments = new Map(), progress = new Map(), ...options }: ServiceFixtureOptions = {},
+  { isPeeked = false, state, attachments = new Map(), progress = new Map(), ...options }: ServiceFixtureOptions = {},
 ): Promise<Service> {
   const find = typeof resource === 'function' ? resource : (id: string) => (id === resource.id ? resource : undefined);
   const touched: string[] = [];
   const sizes = new Map<string, number>();
+  const openSource: OpenSource = async (of, track, opening) => {
+    const source = sources[track.formatId];
+    if (!source) throw new Error(`No source for ${track.formatId}`);
+    return typeof source === 'function' ? source(of, track, opening) : source;
+  };
   const service = await createStreamService({
     state: {
       getResource: async (id) => find(id),
@@ -115,11 +137,8 @@ export async function startService(
       ...tableOf(attachments),
       ...state,
     },
-    openSource: async (of, track, opening) => {
-      const source = sources[track.formatId];
-      if (!source) throw new Error(`No source for ${track.formatId}`);
-      return typeof source === 'function' ? source(of, track, opening) : source;
-    },
+    openSource,
+    ...(isPeeked && { peekSource: openSource }),
     listSegments: () => Promise.reject(new Error('No live stream')),
     inspectWindow: () => Promise.reject(new Error('No live stream')),
     ffmpeg: () => ffmpeg,
@@ -171,6 +190,14 @@ export function openResponse(url: string, headers: Record<string, string> = {}):
 export async function refusalOf(url: string): Promise<readonly [status: number, detail: unknown]> {
   const { status, body } = await sendRequest(url);
   return [status, JSON.parse(body.toString()).detail];
+}
+
+/** Expects an answer with neither a length nor ranges. */
+export async function expectUnsized(url: string, options: RequestOptions = {}): Promise<ReceivedResponse> {
+  const answer = await sendRequest(url, options);
+  const { status, headers } = answer;
+  expect([status, headers['accept-ranges'], headers['content-length']]).toEqual([200, 'none', undefined]);
+  return answer;
 }
 
 /** Polls until a condition is true; the timeout of the test bounds it. */

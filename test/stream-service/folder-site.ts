@@ -133,13 +133,14 @@ export function useFolderSite(...made: readonly Parameters<typeof madeBy>[0][]) 
     },
     listOf: (name: string): Partial<Track> => ({ delivery: 'hls', url: `${upstream.origin}/${name}.m3u8` }),
 
-    /** Another process, with the tracks as those of one resource. */
+    /** Another process in place of the one before, with the tracks as those of one resource. */
     async serve(
       tracks: readonly Track[],
       traits: Parameters<typeof resourceOf>[1] = {},
       options: Partial<OpenSourceOptions> = {},
       more: ServiceFixtureOptions = {},
     ): Promise<Service> {
+      await service?.close();
       const openers = upstream.openers({ refresh: async (resource) => resource, ...options });
       service = await startService(resourceOf(tracks, traits), {}, { ...openers, ...more });
       return service;

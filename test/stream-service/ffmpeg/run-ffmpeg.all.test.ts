@@ -26,10 +26,13 @@ const tone = (seconds: number) => ['-f', 'lavfi', '-i', `sine=duration=${seconds
 const endless = ['-f', 'lavfi', '-i', 'sine', '-f', 's16le'];
 afterEach(() => expect(runningFfmpegs()).toBe(0));
 
+const start = (args: readonly string[], options: Partial<Parameters<typeof runFfmpeg>[0]> = {}) =>
+  runFfmpeg({ path: ffmpegPath(), args, ...options });
+
 /** An FFmpeg whose first output is there. */
 async function startEndless(options: Partial<Parameters<typeof runFfmpeg>[0]> = {}) {
   const before = new Set((await descendantsOf(process.pid)).map(({ pid }) => pid));
-  const output = runFfmpeg({ path: ffmpegPath(), args: endless, ...options });
+  const output = start(endless, options);
   await firstBytes(output);
   const started = (await descendantsOf(process.pid)).filter(({ command }) => command.includes('sine'));
   const { pid } = started.find((each) => !before.has(each.pid)) ?? expect.fail('No FFmpeg runs');
@@ -46,7 +49,7 @@ describe('runFfmpeg', () => {
     [9.5, true],
     [10.5, false],
   ])('of ten seconds, at least %d are there: %s', async (minSeconds, isEnough) => {
-    const output = buffer(runFfmpeg({ path: ffmpegPath(), args: tone(10), minSeconds }));
+    const output = buffer(start(tone(10), { minSeconds }));
     const outcome = output.then(
       ({ length }) => length,
       (error: Error) => error.message,
@@ -57,7 +60,7 @@ describe('runFfmpeg', () => {
   it('reports the end of stderr when FFmpeg fails', async () => {
     const said: string[] = [];
     const args = ['-i', '/nowhere/file.mp4', '-f', 'null'];
-    const output = runFfmpeg({ path: ffmpegPath(), args, onFailure: (stderr) => said.push(stderr) });
+    const output = start(args, { onFailure: (stderr) => said.push(stderr) });
     await expect(buffer(output)).rejects.toThrow(FfmpegFailed);
     expect(said).toEqual([expect.stringContaining('No such file or directory')]);
   });
@@ -65,7 +68,7 @@ describe('runFfmpeg', () => {
   it('refuses a frame larger than any screen, before it is allocated', async () => {
     const said: string[] = [];
     const args = ['-f', 'lavfi', '-i', 'color=s=16384x16384:d=1', '-frames:v', '1', '-f', 'rawvideo'];
-    const output = runFfmpeg({ path: ffmpegPath(), args, onFailure: (stderr) => said.push(stderr) });
+    const output = start(args, { onFailure: (stderr) => said.push(stderr) });
     await expect(buffer(output)).rejects.toThrow(FfmpegFailed);
     expect(said).toEqual([expect.stringMatching(/allocate memory|Failed to configure|-12/i)]);
   });
@@ -97,8 +100,7 @@ describe('runFfmpeg', () => {
     const [dataKib, fileBlocks, files, core] = stdout.trim().split('\n').map(Number);
     expect(dataKib).toBeLessThan(8 * 1024 * 1024);
     expect([fileBlocks, files, core]).toEqual([0, 256, 0]);
-    const path = ffmpegPath();
-    expect((await buffer(runFfmpeg({ path, args: tone(10) }))).length).toBe(10 * 44_100 * 2);
+    expect((await buffer(start(tone(10)))).length).toBe(10 * 44_100 * 2);
   });
 
   it.runIf(existsSync('/usr/bin/perl'))('gains no privileges from programs that it runs', async () => {
@@ -117,15 +119,15 @@ describe('runFfmpeg', () => {
   it('has the lowest priority while another one of its client has the normal one', async () => {
     changePriorities();
     const outputs: Readable[] = [];
-    const start = async (client: string) => {
+    const startOf = async (client: string) => {
       const { output, pid } = await startEndless({ client });
       outputs.push(output);
       return getPriority(pid) - getPriority();
     };
     const further = 19 - getPriority();
-    expect([await start('a'), await start('a'), await start('b')]).toEqual([10, further, 10]);
+    expect([await startOf('a'), await startOf('a'), await startOf('b')]).toEqual([10, further, 10]);
     await end(outputs.shift());
-    expect([await start('a'), await start('a')]).toEqual([10, further]);
+    expect([await startOf('a'), await startOf('a')]).toEqual([10, further]);
     for (const output of outputs) await end(output);
   });
 
@@ -138,7 +140,7 @@ describe('runFfmpeg', () => {
       await checkSandbox(script, { warn: (message) => said.push(message) });
       // One line for all that is missing.
       expect(said).toEqual([expect.stringMatching(/^FFmpeg (can read files|runs without a sandbox)/)]);
-      expect((await buffer(runFfmpeg({ path: script, args: tone(1) }))).length).toBe(44_100 * 2);
+      expect((await buffer(start(tone(1), { path: script }))).length).toBe(44_100 * 2);
     });
   });
 
@@ -153,7 +155,7 @@ describe('runFfmpeg', () => {
   );
 
   it('fails when the executable does not exist', async () => {
-    await expect(buffer(runFfmpeg({ path: '/nowhere/ffmpeg', args: [] }))).rejects.toThrow('ENOENT');
+    await expect(buffer(start([], { path: '/nowhere/ffmpeg' }))).rejects.toThrow('ENOENT');
   });
 
   describe.each(['clip.mp4', 'clip.webm', 'clip.mkv'])('of %s', (name) => {
@@ -162,7 +164,7 @@ describe('runFfmpeg', () => {
       const inputServer = closeAfterwards(await createFfmpegInputServer());
       const input = inputServer.serve(fileSource(file.subarray(0, file.length * part)));
       const args = [...input.args, '-i', input.url, '-c', 'copy', '-f', 'matroska'];
-      return buffer(runFfmpeg({ path: ffmpegPath(), args, inputs: [input] }));
+      return buffer(start(args, { inputs: [input] }));
     };
 
     it('fails for a truncated input, although FFmpeg exits with 0', async () => {
@@ -182,12 +184,12 @@ describe('runFfmpeg', () => {
     const { output: other } = await startEndless({ signal: controller.signal });
     controller.abort(new Error('An input died'));
     await expect(buffer(other)).rejects.toThrow('An input died');
-    const late = runFfmpeg({ path: ffmpegPath(), args: endless, signal: AbortSignal.abort(new Error('Too late')) });
+    const late = start(endless, { signal: AbortSignal.abort(new Error('Too late')) });
     await expect(buffer(late)).rejects.toThrow('Too late');
   });
 
   it('buffers a bounded amount for a reader that does not read', async () => {
-    const output = runFfmpeg({ path: ffmpegPath(), args: endless });
+    const output = start(endless);
     await until(() => output.readableLength >= output.readableHighWaterMark);
     expect(output.readableLength).toBeLessThan(2 * output.readableHighWaterMark);
     await end(output);
@@ -212,7 +214,7 @@ describe('runFfmpeg', () => {
       const input = loopback.serve(fileSource(Buffer.from(playlist)));
       expect((await sendRequest(input.url)).status).toBe(200);
       const args = [...input.args, '-i', input.url, '-f', 'null'];
-      await expect(buffer(runFfmpeg({ path: ffmpegPath(), args, inputs: [input] }))).rejects.toThrow(FfmpegFailed);
+      await expect(buffer(start(args, { inputs: [input] }))).rejects.toThrow(FfmpegFailed);
     }
     expect(asked).toEqual([]);
     await loopback.close();

@@ -3,8 +3,8 @@ import { NotDeliverable, NotFound } from '../../../core/errors/index.ts';
 import type { Resolved } from '../../../core/resolve/index.ts';
 import type { OpenSource } from '../../../stream-service/source/open-source.ts';
 import { sendRequest } from '../../support/request.ts';
-import { trackOf } from '../fixture.ts';
-import { BYTES_PER_ENTRY, extract, startArchive as start, THREE, URL_OF_LIST } from './archive-fixture.ts';
+import { archivedList, refusalOf, trackOf } from '../fixture.ts';
+import { BYTES_PER_ENTRY, extract, startArchive as start, THREE } from './archive-fixture.ts';
 
 describe('entries that cannot be opened', () => {
   const dead: OpenSource = async () => {
@@ -30,8 +30,7 @@ describe('entries that cannot be opened', () => {
 
   it('fail the request with the reason when all are live', async () => {
     const { url } = await start([{ resource: { isLive: true } }, { resource: { isLive: true } }]);
-    const { status, body } = await sendRequest(url());
-    expect([status, JSON.parse(body.toString()).detail]).toEqual([415, 'The entry is live and has no end.']);
+    expect(await refusalOf(url())).toEqual([415, 'The entry is live and has no end.']);
   });
 
   it('are missing without the language that is asked for, with the languages that they have', async () => {
@@ -88,9 +87,12 @@ describe('entries that are not stored', () => {
   });
 
   it('are missing without a resolve when they are the list that has them', async () => {
-    const { take } = await start([{}, { isUnstored: true, entry: { url: URL_OF_LIST, resourceId: undefined } }], {
-      resolve: async () => expect.fail('A list must not wait for itself'),
-    });
+    const { take } = await start(
+      [{}, { isUnstored: true, entry: { url: archivedList([]).url, resourceId: undefined } }],
+      {
+        resolve: async () => expect.fail('A list must not wait for itself'),
+      },
+    );
     const { index } = await take();
     expect(index).toContain('The entry is the list itself.');
   });

@@ -4,21 +4,19 @@ import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import type { Source } from '@reelay/source';
-import { NotFound } from '../../../core/errors/index.ts';
 import type { Resolver } from '../../../core/resolve/index.ts';
-import { archiveKey } from '../../../core/state/keys.ts';
 import type { ArchivedList, PlaylistEntry, Resource } from '../../../core/state/resource.ts';
 import type { ArchiveProgress } from '../../../core/state/state.ts';
 import type { OpenSource } from '../../../stream-service/source/open-source.ts';
 import { needs } from '../../support/clients.ts';
 import { runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
-import { resourceOf, startService, trackOf } from '../fixture.ts';
+import { archivedList, resourceOf, startService, trackOf } from '../fixture.ts';
 import { fileSource } from '../outputs/encode/mp3/fixture.ts';
+import { sha256 } from '../source/upstream.ts';
 
 const run = promisify(execFile);
-export const URL_OF_LIST = 'https://site.example/list';
-export const KEY = archiveKey(URL_OF_LIST);
+const KEY = archivedList([]).id;
 export const BYTES_PER_ENTRY = 200_000;
 
 /** Bytes that differ between entries, and not in their length. */
@@ -65,22 +63,13 @@ export async function startArchive(
     ),
     ...more,
   };
-  const stored: ArchivedList = {
-    id: KEY,
-    url: URL_OF_LIST,
-    title: 'A list',
-    author: null,
-    expiresAt: 2e9,
-    entries: entries.map(({ title, isUnstored, entry }, index) => ({
-      url: `https://site.example/${index}`,
-      title: title ?? `Title ${index}`,
-      author: null,
-      coverUrl: null,
-      ...(!isUnstored && { resourceId: resources[index]?.id }),
-      ...entry,
-    })),
-    ...list,
-  };
+  const entriesOf = entries.map(({ title, isUnstored, entry }, index) => ({
+    url: `https://site.example/${index}`,
+    title: title ?? `Title ${index}`,
+    ...(!isUnstored && { resourceId: resources[index]?.id }),
+    ...entry,
+  }));
+  const stored = archivedList(entriesOf, list);
   const touched: string[] = [];
   const first = resources[0] ?? resourceOf([]);
   const service = await startService(first, sources, {
@@ -88,11 +77,7 @@ export async function startArchive(
     progress,
     attachments,
     limits: { maxStreams: 20, maxStreamsPerClient, maxFfmpeg: 4 },
-    peekSource: async (of, track, opening) => {
-      const source = sources[track.formatId];
-      if (!source) throw new NotFound();
-      return typeof source === 'function' ? source(of, track, opening) : source;
-    },
+    isPeeked: true,
     state: {
       getResource: async (id) => resources.find((one, index) => one.id === id && !entries[index]?.isUnstored),
       getArchivedList: async (key) => (key === KEY ? stored : undefined),
@@ -137,8 +122,8 @@ export async function extractFromPipe(body: Buffer, reader: 'bsdtar' | 'java') {
     const found = await readdir(target, { recursive: true, withFileTypes: true });
     const files = found.filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name));
     const names = files.map((file) => relative(target, file)).sort();
-    const hashes = await Promise.all(names.map(async (name) => sha256(await readFile(join(target, name)))));
-    return { names, hashes };
+    const read = names.map((name) => readFile(join(target, name)));
+    return { names, hashes: (await Promise.all(read)).map(sha256) };
   });
 }
 
@@ -174,9 +159,6 @@ export function smugglingFile(size: number): Buffer {
   const records = Buffer.concat([start, descriptor, header, path, content]);
   return Buffer.concat([records, bytesOf(1, size - records.length)]);
 }
-
-export const sha256 = async (bytes: Buffer) =>
-  Buffer.from(await crypto.subtle.digest('SHA-256', new Uint8Array(bytes))).toString('hex');
 
 /** Paths of the first three entries. */
 export const THREE = [

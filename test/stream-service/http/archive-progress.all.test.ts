@@ -4,7 +4,7 @@ import { EventSource } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ACCESS_HEADER } from '../../../core/http/client.ts';
 import { PROGRESS_TTL_SECONDS } from '../../../core/state/state.ts';
-import { openResponse, sendRequest } from '../../support/request.ts';
+import { type OpenResponse, openResponse, sendRequest } from '../../support/request.ts';
 import { failingSource, until } from '../fixture.ts';
 import { fileSource } from '../outputs/encode/mp3/fixture.ts';
 import { BYTES_PER_ENTRY, bytesOf, extract, startArchive as start } from './archive-fixture.ts';
@@ -20,6 +20,9 @@ interface Progress {
   readonly current: string | null;
   readonly skipped: number;
 }
+
+/** Reads no more of a response. */
+const leave = ({ body }: Pick<OpenResponse, 'body'>) => void body.on('error', () => undefined).destroy();
 
 /** Follows a job as a page does, until it has ended. */
 function follow(url: string) {
@@ -40,6 +43,15 @@ function follow(url: string) {
   return { events, opened: opened.promise, ended: ended.promise };
 }
 
+/** An archive whose progress is followed. */
+async function startFollowed(...options: Parameters<typeof start>) {
+  const archive = await start(...options);
+  const { events, opened, ended } = follow(progressOf(archive.baseUrl));
+  await opened;
+  const download = (headers: Record<string, string> = {}) => sendRequest(archive.url(EVERY), { headers });
+  return { ...archive, events, ended, download };
+}
+
 /** An entry of unknown length that fails after its first bytes, once the test says so. */
 const heldEntry = () => {
   const source = failingSource(fileSource(bytesOf(1)), BYTES_PER_ENTRY / 2);
@@ -48,10 +60,8 @@ const heldEntry = () => {
 
 describe('the progress of an archive', () => {
   it('is followed from before its request to its end', async () => {
-    const { url, baseUrl } = await start([{ title: 'One' }, { title: 'Two' }]);
-    const { events, opened, ended } = follow(progressOf(baseUrl));
-    await opened;
-    expect((await sendRequest(url(EVERY))).status).toBe(200);
+    const { download, events, ended } = await startFollowed([{ title: 'One' }, { title: 'Two' }]);
+    expect((await download()).status).toBe(200);
     expect(await ended).toEqual({ state: 'done', total: 2, completed: 2, current: null, skipped: 0 });
     const counts = events.map(({ completed }) => completed);
     expect(counts).toEqual([...counts].sort());
@@ -62,24 +72,20 @@ describe('the progress of an archive', () => {
   });
 
   it('counts what was sent before when an archive is continued, and not the part of one', async () => {
-    const { url, baseUrl } = await start([{}, {}, {}]);
-    const { events, opened, ended } = follow(progressOf(baseUrl));
-    await opened;
-    expect((await sendRequest(url(EVERY), { headers: { range: 'bytes=0-9' } })).status).toBe(206);
-    const { status } = await sendRequest(url(EVERY), { headers: { range: `bytes=${2.5 * BYTES_PER_ENTRY}-` } });
+    const { download, events, ended } = await startFollowed([{}, {}, {}]);
+    expect((await download({ range: 'bytes=0-9' })).status).toBe(206);
+    const { status } = await download({ range: `bytes=${2.5 * BYTES_PER_ENTRY}-` });
     expect([status, await ended]).toEqual([206, expect.objectContaining({ state: 'done', total: 3, completed: 3 })]);
     expect(events.find(({ current }) => current !== null)).toMatchObject({ completed: 2 });
   });
 
   it('names the entry that is being sent, to several clients and to those that come later', async () => {
     const { source, entry } = heldEntry();
-    const { url, baseUrl } = await start([{ title: 'One' }, { title: 'Two', ...entry }]);
-    const early = follow(progressOf(baseUrl));
-    await early.opened;
-    const archive = sendRequest(url(EVERY));
+    const early = await startFollowed([{ title: 'One' }, { title: 'Two', ...entry }]);
+    const archive = early.download();
     const sending = { state: 'building', total: 2, completed: 1, current: 'Two', skipped: 0 };
     await until(() => early.events.at(-1)?.current === 'Two');
-    const late = follow(progressOf(baseUrl));
+    const late = follow(progressOf(early.baseUrl));
     await until(() => late.events.length > 0);
     expect([early.events.at(-1), late.events]).toEqual([sending, [sending]]);
     source.fail();
@@ -94,10 +100,10 @@ describe('the progress of an archive', () => {
     const { url, baseUrl } = await start([{ title: 'Secret', ...entry }]);
     const ofKey = (digit: string) => ({ headers: { [ACCESS_HEADER]: digit.repeat(64) } });
     const eventsOf = async (digit: string) => {
-      const { body } = await openResponse(progressOf(baseUrl), ofKey(digit));
-      onTestFinished(() => void body.on('error', () => undefined).destroy());
+      const answer = await openResponse(progressOf(baseUrl), ofKey(digit));
+      onTestFinished(() => leave(answer));
       let events = '';
-      body.setEncoding('utf8').on('data', (text: string) => {
+      answer.body.setEncoding('utf8').on('data', (text: string) => {
         events += text;
       });
       return () => events;
@@ -116,29 +122,23 @@ describe('the progress of an archive', () => {
   });
 
   it('counts what is missing as skipped, and names it', async () => {
-    const { url, baseUrl } = await start([{ isUnstored: true, title: 'Gone' }, {}]);
-    const { opened, ended } = follow(progressOf(baseUrl));
-    await opened;
-    const { body } = await sendRequest(url(EVERY));
+    const { download, ended } = await startFollowed([{ isUnstored: true, title: 'Gone' }, {}]);
+    const { body } = await download();
     expect((await extract(body)).index).toContain('MISSING');
     const missingEntries = ['Gone'];
     expect(await ended).toMatchObject({ state: 'done', total: 2, completed: 1, skipped: 1, missingEntries });
   });
 
   it('fails when nothing can be sent, and when the client of the archive leaves', async () => {
-    const nothing = await start([{ isUnstored: true }]);
-    const failed = follow(progressOf(nothing.baseUrl));
-    await failed.opened;
-    expect((await sendRequest(nothing.url(EVERY))).status).toBe(404);
-    expect(await failed.ended).toMatchObject({ state: 'failed', total: 1, completed: 0 });
+    const nothing = await startFollowed([{ isUnstored: true }]);
+    expect((await nothing.download()).status).toBe(404);
+    expect(await nothing.ended).toMatchObject({ state: 'failed', total: 1, completed: 0 });
 
     const { source, entry } = heldEntry();
-    const { url, baseUrl } = await start([entry]);
-    const left = follow(progressOf(baseUrl));
-    await left.opened;
-    const archive = await openResponse(url(EVERY));
+    const left = await startFollowed([entry]);
+    const archive = await openResponse(left.url(EVERY));
     await until(() => left.events.length > 0);
-    archive.body.on('error', () => undefined).destroy();
+    leave(archive);
     expect(await left.ended).toMatchObject({ state: 'failed' });
     source.fail();
   });
@@ -147,9 +147,7 @@ describe('the progress of an archive', () => {
     const progress = new Map();
     const { source, entry } = heldEntry();
     const sender = await start([{ title: 'One', ...entry }], { progress });
-    const other = await start([{}], { progress });
-    const { events, opened, ended } = follow(progressOf(other.baseUrl));
-    await opened;
+    const { events, ended } = await startFollowed([{}], { progress });
     const archive = sendRequest(sender.url(EVERY));
     await until(() => events.at(-1)?.current === 'One');
     source.fail();
@@ -177,7 +175,7 @@ describe('the progress of an archive', () => {
     const silent = await openResponse(progressOf(baseUrl), since(0));
     expect(silent.status).toBe(200);
     expect(silent.body.readableLength).toBe(0);
-    silent.body.on('error', () => undefined).destroy();
+    leave(silent);
   });
 
   it('of a job whose process has died has failed once the table has forgotten it', async () => {
@@ -199,11 +197,11 @@ describe('the progress of an archive', () => {
     expect(open.map(({ status }) => status)).toEqual(Array(10).fill(200));
     const refused = await sendRequest(progressOf(baseUrl));
     expect([refused.status, refused.headers['retry-after']]).toEqual([429, '10']);
-    for (const { body } of open) body.on('error', () => undefined).destroy();
+    open.map(leave);
     await until(async () => {
-      const { status, body } = await watch();
-      body.on('error', () => undefined).destroy();
-      return status === 200;
+      const answer = await watch();
+      leave(answer);
+      return answer.status === 200;
     });
   });
 

@@ -43,3 +43,18 @@ export async function useResolvedDash(answer: (path: string, response: ServerRes
     },
   };
 }
+
+/** When the segments of a timeline of FFmpeg begin, and how long they are, in ticks. */
+export function segmentsIn(timeline: string) {
+  let now = 0;
+  return [...timeline.matchAll(/<S (?:t="(\d+)" )?d="(\d+)"(?: r="(\d+)")?/g)].flatMap(([, t, d, r = 0]) =>
+    Array.from({ length: Number(r) + 1 }, (_, index) => {
+      const start = index === 0 && t !== undefined ? Number(t) : now;
+      now = start + Number(d);
+      return { start, ticks: Number(d) };
+    }),
+  );
+}
+
+export const timelineOf = (segments: ReturnType<typeof segmentsIn>): string =>
+  `<SegmentTimeline>${segments.map(({ start, ticks }) => `<S t="${start}" d="${ticks}"/>`).join('')}</SegmentTimeline>`;

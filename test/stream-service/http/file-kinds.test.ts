@@ -6,7 +6,7 @@ import { madeFiles } from '../../origin/media.ts';
 import { inspect, packetsOf, probe, probeBody } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { expectSeekable } from '../../support/seekable.ts';
-import { mediaKey, resourceOf, startService, trackOf } from '../fixture.ts';
+import { mediaKey, refusalOf, resourceOf, startService, trackOf } from '../fixture.ts';
 import { fileSource } from '../outputs/encode/mp3/fixture.ts';
 
 const SECONDS = 4;
@@ -52,19 +52,17 @@ describe('files of other kinds', () => {
   });
 
   it('says that MP4 cannot hold what only FFmpeg tells of an AVI', async () => {
-    const { get } = await serve('film.avi', { video: {}, audio: {} });
-    const { status, body } = await get('Combined');
-    expect([status, JSON.parse(body.toString()).detail]).toEqual([415, 'MP4 cannot hold the codecs of this source.']);
+    const { urlOf } = await serve('film.avi', { video: {}, audio: {} });
+    expect(await refusalOf(urlOf('Combined'))).toEqual([415, 'MP4 cannot hold the codecs of this source.']);
   });
 
   it.each([
     ['Media', '?format=mp3'],
     ['Combined', ''],
   ])('says that %s%s needs the index of a file, which is at its end', async (route, query) => {
-    const { get } = await serve('tail.mov', {}, { sized: false });
-    const { status, body } = await get(route, query);
+    const { urlOf } = await serve('tail.mov', {}, { sized: false });
     const detail = 'The index of the file is at its end, and its source sends it without ranges.';
-    expect([status, JSON.parse(body.toString()).detail]).toEqual([415, detail]);
+    expect(await refusalOf(urlOf(route, query))).toEqual([415, detail]);
   });
 
   describe.each(['film.mov', 'fine.mov'] as const)('%s', (name) => {

@@ -2,40 +2,31 @@ import { once } from 'node:events';
 import { buffer } from 'node:stream/consumers';
 import type { SourceLimits } from '@reelay/source';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Track } from '../../../core/state/resource.ts';
 import { createFaultHandler } from '../../origin/faults.ts';
-import { fragmentedHls } from '../../origin/media.ts';
-import { packetsOf, picturesOf, probeBody } from '../../support/media-tools.ts';
+import { picturesOf, probeBody } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { expectRanges } from '../../support/seekable.ts';
-import { mediaKey, resourceOf, tableOf, trackOf, until } from '../fixture.ts';
+import { expectUnsized, resourceOf, tableOf, trackOf, until } from '../fixture.ts';
 import { useFolderSite } from '../folder-site.ts';
+import { AAC, fragmented, H264, tone } from '../matrix/sources.ts';
 
 const PICTURE = ['-f', 'lavfi', '-i', 'testsrc=s=64x48:r=25:d=20'];
 const WIDE = ['-f', 'lavfi', '-i', 'testsrc=s=96x48:r=25:d=6'];
-const TONE = ['-f', 'lavfi', '-i', 'sine=400:r=48000:d=20'];
-const H264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '50', '-bf', '2'];
-const AAC = ['-c:a', 'aac'];
-const hls = (name: string, seconds: number, ...coded: string[]): string[] => [
-  ...coded,
-  '-hls_playlist_type',
-  'vod',
-  ...fragmentedHls(name, seconds),
-];
-
+const CODED = [...tone(400), ...H264, ...AAC];
 const site = useFolderSite([
-  hls('both', 4, ...PICTURE, ...TONE, ...H264, ...AAC),
-  hls('many', 1, ...PICTURE, ...TONE, ...H264, '-g', '25', ...AAC),
-  hls('wide', 4, ...WIDE, ...TONE, '-t', '6', ...H264, ...AAC),
+  [...PICTURE, ...CODED, ...fragmented('both')],
+  [...PICTURE, ...CODED, '-g', '25', ...fragmented('many', 1)],
+  [...WIDE, ...CODED, '-t', '6', ...fragmented('wide')],
 ]);
 const { texts, handlers, pathOf: made, read, linesOf, listOf } = site;
 const attachments = new Map<string, Buffer>();
 beforeEach(() => attachments.clear());
 
-/** Another process, unless the service runs. */
-const serve = async (tracks: readonly Track[], limits: Partial<SourceLimits> = {}) =>
-  `${(await site.serve(tracks, { durationSeconds: 20 }, { state: tableOf(attachments), limits })).url}/api/Stream`;
-const serveBoth = async (name = 'both') => `${await serve([trackOf('f', listOf(name))])}/Media/${mediaKey('f')}`;
+/** Another process. */
+const serve = async (name = 'both', limits: Partial<SourceLimits> = {}) => {
+  const track = trackOf('f', listOf(name));
+  return (await site.serve([track], { durationSeconds: 20 }, { state: tableOf(attachments), limits })).media('f');
+};
 
 /** The list as a file of the source alone. */
 async function openFile(limits: Partial<SourceLimits>) {
@@ -47,25 +38,24 @@ async function openFile(limits: Partial<SourceLimits>) {
   return source;
 }
 
+const SEGMENTS = [0, 1, 2, 3, 4].map((index) => `both${index}.m4s`);
+
 // What it has in common with other sources is in the matrix (test/stream-service/matrix).
 describe('a complete list of fragmented MP4', () => {
   it('is known by its list alone where another process has stored its table, and each subsegment is requested once', async () => {
-    const whole = await sendRequest(await serveBoth());
-    await site.service?.close();
-    const other = await serveBoth();
+    const whole = await sendRequest(await serve());
+    const other = await serve();
     site.requests.length = 0;
     await expectRanges(other, whole);
     expect(site.asked).toEqual(['both.m3u8', ...site.asked.slice(1)]);
-    const segments = ['both0.m4s', 'both1.m4s', 'both2.m4s', 'both3.m4s', 'both4.m4s'];
     // Besides, some bytes of what is kept are compared with it.
     const subsegments = site.requests.slice(1).filter(({ range = '' }) => !/^bytes=[1-9]/.test(range));
-    expect(subsegments.map(({ path }) => path).toSorted()).toEqual(segments);
+    expect(subsegments.map(({ path }) => path).toSorted()).toEqual(SEGMENTS);
 
-    await site.service?.close();
-    const third = await serveBoth();
+    const third = await serve();
     site.requests.length = 0;
     expect((await sendRequest(third)).body.equals(whole.body)).toBe(true);
-    expect(site.asked.toSorted()).toEqual(['both.m3u8', ...segments]);
+    expect(site.asked.toSorted()).toEqual(['both.m3u8', ...SEGMENTS]);
   });
 
   it('is sent from the beginning while its table takes too long, and has a length afterwards, as parts that wait', async () => {
@@ -75,18 +65,12 @@ describe('a complete list of fragmented MP4', () => {
       if (request.headers.range) await released;
       held(request, response);
     });
-    const base = await serve([trackOf('f', listOf('both'))], { maxTableWaitMs: 20 });
-    const url = `${base}/Media/${mediaKey('f')}`;
+    const url = await serve('both', { maxTableWaitMs: 20 });
     const head = await sendRequest(url, { method: 'HEAD' });
     expect([head.status, head.headers['content-length']]).toEqual([200, undefined]);
     const part = sendRequest(`${url}?start=1&end=2`);
-    const early = await sendRequest(url);
-    expect([early.status, early.headers['accept-ranges'], early.headers['content-length']]).toEqual([
-      200,
-      'none',
-      undefined,
-    ]);
-    expect(await packetsOf(early.body, 'v')).toEqual(await packetsOf(made('both.m3u8'), 'v'));
+    const early = await expectUnsized(url);
+    await site.expectPackets(early.body, 'both.m3u8', undefined, { sides: ['v'] });
     release();
     expect((await part).status).toBe(200);
     await until(() => attachments.size > 0);
@@ -116,7 +100,7 @@ describe('a complete list of fragmented MP4', () => {
         served(request, response);
       });
       const left = new AbortController();
-      const answer = fetch(await serveBoth('long'), { method: 'HEAD', signal: left.signal });
+      const answer = fetch(await serve('long'), { method: 'HEAD', signal: left.signal });
       await until(() => asked > 20 && open > 0);
       left.abort();
       await answer.catch(() => undefined);
@@ -129,8 +113,7 @@ describe('a complete list of fragmented MP4', () => {
 
   it('asks a host that is overloaded for one segment at a time', async () => {
     let [pending, most, refusals] = [0, 0, 0];
-    for (const index of [0, 1, 2, 3, 4]) {
-      const path = `both${index}.m4s`;
+    for (const path of SEGMENTS) {
       const served = createFaultHandler({ bytes: read(path) });
       handlers.set(path, (request, response) => {
         if (refusals < 2) {
@@ -146,7 +129,7 @@ describe('a complete list of fragmented MP4', () => {
         served(request, response);
       });
     }
-    const { headers } = await sendRequest(await serveBoth(), { method: 'HEAD' });
+    const { headers } = await sendRequest(await serve(), { method: 'HEAD' });
     expect([most, Number(headers['content-length']) > 0]).toEqual([1, true]);
   });
 
@@ -180,9 +163,8 @@ describe('a complete list of fragmented MP4', () => {
       response.write(served.subarray(0, 1000));
       response.end(served.subarray(1000));
     });
-    const url = await serveBoth();
-    const { headers, status } = await sendRequest(url);
-    expect([status, headers['content-length'], headers['accept-ranges']]).toEqual([200, undefined, 'none']);
+    const url = await serve();
+    await expectUnsized(url);
     expect([...attachments.values()].map(({ length }) => length)).toEqual([0]);
     site.requests.length = 0;
     expect((await sendRequest(url, { method: 'HEAD' })).headers['accept-ranges']).toBe('none');
@@ -191,14 +173,14 @@ describe('a complete list of fragmented MP4', () => {
 
   it('is sent although servers of its source give the same segment other ETags, from its second table on', async () => {
     let answers = 0;
-    for (const index of [0, 1, 2, 3, 4]) {
-      const bytes = read(`both${index}.m4s`);
-      handlers.set(`both${index}.m4s`, (request, response) => {
+    for (const path of SEGMENTS) {
+      const bytes = read(path);
+      handlers.set(path, (request, response) => {
         answers += 1;
         createFaultHandler({ bytes, etag: `"${answers}"` })(request, response);
       });
     }
-    const url = await serveBoth();
+    const url = await serve();
     await expect(sendRequest(url)).rejects.toThrow();
     const { body, headers } = await sendRequest(url);
     expect(headers['content-length']).toBe(String(body.length));
@@ -209,7 +191,7 @@ describe('a complete list of fragmented MP4', () => {
 describe('a list with', () => {
   it('byte ranges of one file is known by some of them', async () => {
     site.listRanges('many');
-    const url = await serveBoth('ranges');
+    const url = await serve('ranges');
     const head = await sendRequest(url, { method: 'HEAD' });
     expect(site.asked.filter((path) => path === 'all').length).toBe(6);
     expect(Number(head.headers['content-length'])).toBeGreaterThan(0);
@@ -217,7 +199,7 @@ describe('a list with', () => {
 
   it('another encoding between discontinuities is one file, whose pictures are decoded, also after a seek', async () => {
     site.joinLists('mixed', 'both', 'wide', 'both');
-    const { body } = await sendRequest(await serveBoth('mixed'));
+    const { body } = await sendRequest(await serve('mixed'));
     const { durationSeconds, codecs } = await probeBody(body, '.mp4');
     expect([Math.round(durationSeconds), codecs]).toEqual([46, ['h264', 'aac']]);
     const [both, wide] = [await picturesOf(made('both.m3u8')), await picturesOf(made('wide.m3u8'))];

@@ -8,7 +8,7 @@ import { madeBy } from '../../origin/media.ts';
 import { inspect } from '../../support/media-tools.ts';
 import { openResponse, sendRequest } from '../../support/request.ts';
 import { until } from '../fixture.ts';
-import { useResolvedDash } from './dash-fixture.ts';
+import { segmentsIn, timelineOf, useResolvedDash } from './dash-fixture.ts';
 
 /** Through the real yt-dlp: live DASH whose segments FFmpeg has made, ten of a minute, so that none ends during a test. */
 const SECONDS = 60;
@@ -23,21 +23,11 @@ const folder = await madeBy([
 const file = (path: string) => readFileSync(join(folder, path));
 
 const made = String(file('a.mpd'));
-/** When the segments of a stream begin, and how long they are, in ticks, as FFmpeg lists them. */
+/** Of each stream. */
 const timelines = made
   .split('<SegmentTimeline>')
   .slice(1)
-  .map((text) => {
-    let now = 0;
-    return [...(text.split('</')[0]?.matchAll(/<S (?:t="(\d+)" )?d="(\d+)"(?: r="(\d+)")?/g) ?? [])].flatMap(
-      ([, t, d, r = 0]) =>
-        Array.from({ length: Number(r) + 1 }, (_, index) => {
-          const start = index === 0 && t !== undefined ? Number(t) : now;
-          now = start + Number(d);
-          return { start, ticks: Number(d) };
-        }),
-    );
-  });
+  .map((text) => segmentsIn(text.split('</')[0] ?? ''));
 const timescales = [...made.matchAll(/timescale="(\d+)"/g)].map(([, each]) => Number(each));
 
 let asked: string[] = [];
@@ -78,10 +68,8 @@ const byTimeline =
   (state: { from: number; to: number }, name = '$RepresentationID$-$Number$') =>
   () =>
     mpd((stream) => {
-      const entries = timelines[stream]
-        ?.slice(state.from, state.to)
-        .map(({ start, ticks }) => `<S t="${start}" d="${ticks}"/>`);
-      return `<SegmentTemplate initialization="$RepresentationID$-init.m4s" media="${name}.m4s" startNumber="${state.from + 1}" timescale="${timescales[stream]}"><SegmentTimeline>${entries?.join('')}</SegmentTimeline></SegmentTemplate>`;
+      const listed = timelineOf(timelines[stream]?.slice(state.from, state.to) ?? []);
+      return `<SegmentTemplate initialization="$RepresentationID$-init.m4s" media="${name}.m4s" startNumber="${state.from + 1}" timescale="${timescales[stream]}">${listed}</SegmentTemplate>`;
     });
 
 let last: Resource | undefined;

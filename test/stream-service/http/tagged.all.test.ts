@@ -60,13 +60,7 @@ describe('an MP3 conversion with ?tags=true', () => {
     startService(
       resourceOf([track], { ...tagged, ...traits }),
       { sound: fileSource(sound), cover },
-      {
-        peekSource: async (resource, track, opening) => {
-          if (track.formatId === 'sound') return fileSource(sound);
-          return typeof cover === 'function' ? cover(resource, track, opening) : cover;
-        },
-        attachments: frozen,
-      },
+      { isPeeked: true, attachments: frozen },
     );
   const pathOf = (query = 'format=mp3&tags=true') => `/api/Stream/Media/${mediaKey('sound')}?${query}`;
 

@@ -12,6 +12,7 @@ import { expectBothAfterSeeks, type FolderSite } from '../folder-site.ts';
 import { AUDIO_RATE, type Decoded, decode, heardSamples } from '../outputs/layout/clip-fixture.ts';
 import { melody } from '../tones.ts';
 import { SECONDS, type Source } from './sources.ts';
+import { expectUnmixed } from './twins.ts';
 import { CHAPTERS, type Process, SPONSORED, type Streams } from './use-streams.ts';
 
 /* The columns of the matrix: what is promised of every source. */
@@ -259,30 +260,8 @@ export const promises = {
   ),
   'another file midway': {
     path: 'Media/KEY',
-    async holds({ body, headers }, { site, streams, process }) {
-      site.serveVersion(1);
-      const other = await sendRequest((await streams.start()).at('Media/KEY'));
-      expect(other.body.equals(body)).toBe(false);
-      site.serveVersion(0);
-      const reading = await streams.start(new Map(process.attachments));
-      const url = reading.at('Media/KEY');
-      await sendRequest(url, { headers: { range: 'bytes=0-4999' } });
-      site.serveVersion(1);
-      const { length } = site.asked;
-      const rest = { headers: { range: 'bytes=5000-', 'if-range': headers.etag ?? '' } };
-      const answers = [];
-      for (const options of [rest, {}, {}]) {
-        const answer = await sendRequest(url, options).catch(() => undefined);
-        const { status = 0, body: read } = answer ?? {};
-        const isOf = (version: Buffer) => read?.equals(status === 206 ? version.subarray(5000) : version);
-        const named = isOf(body) ? 'the first' : isOf(other.body) ? 'the other' : 'neither';
-        answers.push(status === 200 || status === 206 ? named : 'broken');
-      }
-      expect(site.asked.length).toBeGreaterThan(length);
-      // What is in memory is sent to its end.
-      expect(answers).not.toContain('neither');
-      expect(answers.at(-1)).toBe('the other');
-    },
+    cache: 'none',
+    holds: (_, { site, source }) => expectUnmixed(site, source, 'Media/KEY'),
   },
 } satisfies Readonly<Record<string, Promised>>;
 export type PromiseName = keyof typeof promises;

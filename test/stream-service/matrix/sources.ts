@@ -14,11 +14,11 @@ export const PICTURE = ['-f', 'lavfi', '-i', `testsrc2=s=160x90:r=25:d=${SECONDS
 export const tone = (hertz: number): readonly string[] => ['-f', 'lavfi', '-i', `sine=${hertz}:r=48000:d=${SECONDS}`];
 /** One thread: the same bytes in every run. */
 export const H264 = ['-c:v', 'libx264', '-threads', '1', '-preset', 'ultrafast', '-g', '50', '-bf', '2'];
-const VP9 = [
+export const VP9 = [
   ...['-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8', '-row-mt', '0', '-threads', '1'],
   ...['-b:v', '200k', '-g', '50'],
 ];
-const OPUS = ['-c:a', 'libopus', '-b:a', '64k', '-vbr', 'off'];
+export const OPUS = ['-c:a', 'libopus', '-b:a', '64k', '-vbr', 'off'];
 const FRONT = ['-movflags', '+faststart'];
 const INDEXED = 'frag_keyframe+empty_moov+dash+global_sidx';
 const CUES = ['-cues_to_front', '1'];
@@ -180,9 +180,18 @@ const SOUND_CODECS = {
   ac3: ['-c:a', 'ac3'],
   eac3: ['-c:a', 'eac3'],
 } as const;
-const HEVC = ['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=none:keyint=50', '-tag:v', 'hvc1'];
+export const HEVC = [
+  '-c:v',
+  'libx265',
+  '-preset',
+  'ultrafast',
+  '-x265-params',
+  'log-level=none:keyint=50',
+  '-tag:v',
+  'hvc1',
+];
 const OPEN = [...H264, '-x264-params', 'open-gop=1:slices=4'];
-const AAC = ['-c:a', 'aac'];
+export const AAC = ['-c:a', 'aac'];
 /** Time stamps of MPEG-TS begin again after 95,443.7 s. */
 const BEFORE_WRAP = ['-output_ts_offset', '95435'];
 const copied = (name: string) => `${name}.copy.mp4`;

@@ -1,7 +1,8 @@
 import { archiveKey, keyOf, resourceId, subtitleId } from '../../../core/state/keys.ts';
-import type { ArchivedList, Rendition, Resource, Track } from '../../../core/state/resource.ts';
+import type { Rendition, Resource, Track } from '../../../core/state/resource.ts';
 import { answerSegments, segmentOf, startSegmentsService, VIDEO_ID } from '../../support/segments-service.ts';
 import {
+  archivedList,
   audioTrack,
   renditionOf,
   resourceOf,
@@ -50,11 +51,13 @@ export async function useStreams(site: FolderSite, source: Source, places: reado
   for (const place of new Set([...places, GERMAN])) source.prepare?.(site, place);
   const resources = places.map((place) => resourceAt(site, source, place));
   const byId = new Map(resources.map((resource) => [resource.id, resource]));
-  const lists = new Map(resources.map((resource) => [listKeyOf(resource), listOf(resource)]));
-  const keys: readonly Keys[] = resources.map((resource) => ({
+  const lists = resources.map(({ id, origin: { url } }) =>
+    archivedList([{ url, resourceId: id }], { id: archiveKey(`${url}list`) }),
+  );
+  const keys: readonly Keys[] = resources.map((resource, index) => ({
     KEY: keyOf(resource.id, resource.renditions[0]?.id ?? ''),
     SUBTITLE: keyOf(resource.id, resource.subtitles?.[0]?.id ?? ''),
-    LIST: listKeyOf(resource),
+    LIST: lists[index]?.id ?? '',
   }));
   const segments = await startSegmentsService(answerSegments(segmentOf(SPONSORED.from, SPONSORED.to)));
   let renewals = 0;
@@ -85,7 +88,7 @@ export async function useStreams(site: FolderSite, source: Source, places: reado
         attachments,
         limits: LIMITS,
         ...options,
-        state: { getArchivedList: async (key) => lists.get(key), ...options.state },
+        state: { getArchivedList: async (key) => lists.find(({ id }) => id === key), ...options.state },
       });
       return {
         ...service,
@@ -155,11 +158,4 @@ function resourceAt(site: FolderSite, { video, sound, alone, isLive = false }: S
       ],
     },
   );
-}
-
-const listKeyOf = ({ origin }: Resource) => archiveKey(`${origin.url}list`);
-function listOf(resource: Resource): ArchivedList {
-  const { url } = resource.origin;
-  const entry = { url, title: 'A clip', author: null, coverUrl: null, resourceId: resource.id };
-  return { id: listKeyOf(resource), url, title: 'A list', author: null, expiresAt: 2e9, entries: [entry] };
 }
