@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { PassThrough, type Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { SegmentedSource, Source } from '@reelay/source';
@@ -117,22 +118,16 @@ describe('createFfmpegInputServer', () => {
     expect(input.failure()).toEqual(new Error('Gone'));
   });
 
-  it('stops reading the source when the reader disconnects, without a failure', async () => {
-    const source = fileSource(randomBytes(20_000_000));
-    const input = loopback.serve(source);
-    const answer = await openResponse(input.url);
-    expect(source.reading.size).toBe(1);
-    answer.destroy();
-    await until(() => source.reading.size === 0);
-    expect(input.failure()).toBeUndefined();
-  });
-
-  it('stops reading the source when the input is closed', async () => {
+  it.each<[string, (answer: IncomingMessage, input: { close(): void }) => unknown]>([
+    ['the reader disconnects', (answer) => answer.destroy()],
+    ['the input is closed', (_, input) => input.close()],
+  ])('stops reading the source when %s, without a failure', async (_, end) => {
     const source = fileSource(randomBytes(20_000_000));
     const input = loopback.serve(source);
     const answer = await openResponse(input.url);
     answer.once('error', () => undefined);
-    input.close();
+    expect(source.reading.size).toBe(1);
+    end(answer, input);
     await until(() => source.reading.size === 0);
     expect(input.failure()).toBeUndefined();
   });

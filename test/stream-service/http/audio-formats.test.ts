@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { mp4Tags } from '../../../packages/seekable-media/src/tags/mp4-tags.ts';
 import { madeFile } from '../../origin/media.ts';
-import { inspect, probeBody, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
+import { inspect, probeBody, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { expectSeekable } from '../../support/seekable.ts';
 import { expectUnsized, refusalOf, resourceOf, type Service, startService } from '../fixture.ts';
 import { ffmpeg as encode } from '../outputs/encode/mp3/coded-sound.ts';
 import { fileSource } from '../outputs/encode/mp3/fixture.ts';
 import { encodeSources, FRAGMENTS, H264, OPUS } from './coded-media.ts';
+import { detailsOf } from './probed-details.ts';
 
 const SECONDS = 30;
 const opusIn = (container: string) => ({ video: null, container, audio: { codec: 'opus' } });
@@ -99,15 +100,6 @@ describe('?format=', () => {
   });
 
   describe('opus', () => {
-    const show = async (body: Buffer) =>
-      withTemporaryFolder(async (folder) => {
-        const file = join(folder, 'shown.opus');
-        await writeFile(file, body);
-        const entries = ['-show_entries', 'stream=codec_name:stream_tags'];
-        const probed = await runProgram('ffprobe', ['-v', 'error', '-of', 'json', ...entries, file]);
-        return JSON.parse(probed.output) as { streams: { codec_name: string; tags: Record<string, string> }[] };
-      });
-
     it.each(['opus', 'opusInVideo', 'opusInFragments'])('of %s copies every packet of the audio', async (formatId) => {
       const body = await wholeOf(formatId, 'format=opus', 'audio/ogg');
       const { codecs, complaints } = await inspect(body, '.opus');
@@ -116,8 +108,7 @@ describe('?format=', () => {
       // FFmpeg decodes the padding of the last packet, too, which the edit list of MP4 hides.
       expect(copy.length).toBe(SECONDS * 48_000 * 2);
       expect(copy.equals(original.subarray(0, copy.length))).toBe(true);
-      const { streams } = await show(body);
-      expect(streams[0]?.tags).toMatchObject({ TITLE: 'A clip', ARTIST: 'Someone' });
+      expect((await detailsOf(body, '.opus')).tags).toMatchObject({ TITLE: 'A clip', ARTIST: 'Someone' });
     });
 
     it('has clips of their exact duration', async () => {
@@ -131,9 +122,8 @@ describe('?format=', () => {
         formatId === 'opusInWebm' ? 'none' : 'bytes',
         true,
       ]);
-      const { streams } = await show(body);
-      expect(streams.map(({ codec_name }) => codec_name)).toEqual(['opus', 'mjpeg']);
-      const [{ tags } = { tags: {} }] = streams;
+      const { codecs, tags } = await detailsOf(body, '.opus');
+      expect(codecs).toEqual(['opus', 'mjpeg']);
       expect(tags).toMatchObject({ ALBUM: 'A list', track: '300', DATE: '2026-11-22' });
       expect((await inspect(body, '.opus')).complaints).toBe('');
     });

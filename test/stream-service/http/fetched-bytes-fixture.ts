@@ -1,10 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packDashSegments } from '@reelay/seekable-media/dash';
-import { archiveKey, keyOf, subtitleId } from '../../../core/state/keys.ts';
-import type { ArchivedList, Resource, Subtitle, Track } from '../../../core/state/resource.ts';
+import { keyOf, subtitleId } from '../../../core/state/keys.ts';
+import type { Resource, Subtitle, Track } from '../../../core/state/resource.ts';
+import { createFaultHandler } from '../../origin/faults.ts';
 import { ensureMedia, madeFile } from '../../origin/media.ts';
-import { combinedKey, mediaKey, renditionOf, resourceOf, startService, trackOf, until } from '../fixture.ts';
+import {
+  archivedList,
+  combinedKey,
+  mediaKey,
+  renditionOf,
+  resourceOf,
+  startService,
+  trackOf,
+  until,
+} from '../fixture.ts';
 import { usePairMedia } from '../outputs/layout/pair-fixture.ts';
 import { startUpstream } from '../source/upstream.ts';
 
@@ -53,12 +63,11 @@ const PAIRS = [
   ['video', 'audio'],
   ['fragmented-video', 'fragmented-audio'],
 ] as const;
-const LIST = 'https://site.example/list';
 export const keys = {
   media: (formatId: FormatId) => mediaKey(formatId),
   progressive: combinedKey(...PAIRS[0]),
   fragmented: combinedKey(...PAIRS[1]),
-  archive: archiveKey(LIST),
+  archive: archivedList([]).id,
   subtitle: keyOf(resourceOf([]).id, subtitle.id),
 };
 
@@ -67,22 +76,16 @@ export async function startCounted(durationSeconds: number) {
   const upstream = await startUpstream();
   let fetched = 0;
   let open = 0;
-  upstream.use(({ url = '', headers: { range } }, response) => {
+  upstream.use((request, response) => {
     open += 1;
     response.once('close', () => {
       open -= 1;
     });
+    const { url = '', headers } = request;
     const bytes = read(url);
-    const [, from = 0, to = ''] = /^bytes=(\d+)-(\d*)$/.exec(range ?? '') ?? [];
-    const [first, last] = [Number(from), Math.min(Number(to || bytes.length - 1), bytes.length - 1)];
-    fetched += last - first + 1;
-    response.writeHead(range ? 206 : 200, {
-      'content-type': TYPES[url.split('.').at(-1) ?? ''] ?? 'video/mp4',
-      'content-length': last - first + 1,
-      etag: `"${bytes.length}"`,
-      ...(range && { 'content-range': `bytes ${first}-${last}/${bytes.length}` }),
-    });
-    response.end(bytes.subarray(first, last + 1));
+    const [, from = 0, to = bytes.length] = /^bytes=(\d+)-(\d+)?$/.exec(headers.range ?? '') ?? [];
+    fetched += Math.min(Number(to), bytes.length - 1) - Number(from) + 1;
+    createFaultHandler({ bytes, contentType: TYPES[url.split('.').at(-1) ?? ''] })(request, response);
   });
 
   const urlOf = (path: string) => upstream.origin + path;
@@ -93,15 +96,8 @@ export async function startCounted(durationSeconds: number) {
   });
   const plain = resourceOf(tracks, { durationSeconds, coverUrl: urlOf(FILES.cover.path), subtitles: [subtitle] });
   const resource: Resource = { ...plain, renditions: [...plain.renditions, ...PAIRS.map(renditionOf)] };
-  const entry = { url: LIST, title: 'An entry', author: null, coverUrl: null, resourceId: resource.id };
-  const list: ArchivedList = {
-    id: keys.archive,
-    url: LIST,
-    title: 'A list',
-    author: null,
-    expiresAt: 2e9,
-    entries: [entry, entry, entry],
-  };
+  const entry = { resourceId: resource.id };
+  const list = archivedList([entry, entry, entry]);
   /** Several times in a row, for requests that are on their way. */
   const settle = async () => {
     let calm = 0;
@@ -116,9 +112,7 @@ export async function startCounted(durationSeconds: number) {
     {
       openSource: upstream.reader(),
       peekSource: upstream.reader(),
-      state: {
-        getArchivedList: async () => list,
-      },
+      state: { getArchivedList: async () => list },
     },
   );
 

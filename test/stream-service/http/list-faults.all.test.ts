@@ -28,9 +28,12 @@ const site = useFolderSite(LISTS);
 const segmentsOf = (kind: string) => Array.from({ length: COUNT }, (_, index) => site.read(`${kind}${index}.ts`));
 const headOf = (kind: string) => (kind === 'fmp4' ? [MAP_LINE] : []);
 const good = (kind: string): Site => ({ segments: segmentsOf(kind) });
-const replaced = (kind: string, fault: Fault): Site => ({
-  segments: segmentsOf(kind).map((bytes, index) => (index === FAULTY ? createFaultHandler({ bytes, fault }) : bytes)),
+type Change = (bytes: Buffer) => Buffer | FaultHandler;
+const changed = (kind: string, index: number, change: Change): Site => ({
+  segments: segmentsOf(kind).map((bytes, each) => (each === index ? change(bytes) : bytes)),
 });
+const replaced = (kind: string, fault: Fault): Site =>
+  changed(kind, FAULTY, (bytes) => createFaultHandler({ bytes, fault }));
 
 /** Serves a list, and nothing else. */
 function serveList(
@@ -94,12 +97,6 @@ const encrypted = (kind: string): Site => ({
   head: [...headOf(kind), KEY_LINE],
 });
 
-const without = (kind: string, index: number): Site => ({
-  segments: segmentsOf(kind).map((bytes, each) => (each === index ? Buffer.alloc(0) : bytes)),
-});
-const changed = (kind: string, index: number, change: (bytes: Buffer) => Buffer): Site => ({
-  segments: segmentsOf(kind).map((bytes, each) => (each === index ? change(bytes) : bytes)),
-});
 /** Every tenth packet of MPEG-TS is missing; the media of an MP4 goes on to the end. */
 function withoutEnd(bytes: Buffer): Buffer {
   const media = bytes.indexOf('mdat');
@@ -130,12 +127,10 @@ const damaged = (bytes: Buffer): Buffer => {
   const from = bytes[0] === 0x47 ? Math.ceil(bytes.length / 2 / 188) * 188 : 0;
   return Buffer.concat([bytes.subarray(0, from), Buffer.alloc(bytes.length - from)]);
 };
+const empty = () => Buffer.alloc(0);
 const withZeros = (bytes: Buffer): Buffer => Buffer.concat([bytes, Buffer.alloc(1_000_000)]);
-const unsized = (kind: string, index: number, change: (bytes: Buffer) => Buffer): Site => ({
-  segments: segmentsOf(kind).map((bytes, each) =>
-    each === index ? createFaultHandler({ bytes: change(bytes), fault: { name: 'chunked' } }) : bytes,
-  ),
-});
+const unsized = (kind: string, index: number, change: (bytes: Buffer) => Buffer): Site =>
+  changed(kind, index, (bytes) => createFaultHandler({ bytes: change(bytes), fault: { name: 'chunked' } }));
 const behind = (head: Buffer, kind: string): Site => ({
   segments: segmentsOf(kind).map((bytes) => Buffer.concat([head, bytes])),
 });
@@ -173,8 +168,8 @@ const ROWS: readonly (readonly [string, (kind: string) => Site, ts: Outcome, fmp
   ],
   ['with a damaged segment', (kind) => changed(kind, FAULTY, damaged), 'broken', 502],
   ['with compressed segments', (kind) => ({ segments: segmentsOf(kind).map(zipped) }), 415, 415],
-  ['with an empty segment', (kind) => without(kind, FAULTY), 502, 502],
-  ['with an empty first segment', (kind) => without(kind, 0), 502, 502],
+  ['with an empty segment', (kind) => changed(kind, FAULTY, empty), 502, 502],
+  ['with an empty first segment', (kind) => changed(kind, 0, empty), 502, 502],
   ['with a key of 15 bytes', (kind) => ({ ...encrypted(kind), files: { key: KEY.subarray(1) } }), 502, 502],
   ['with a wrong key', (kind) => ({ ...encrypted(kind), files: { key: bytesOf(16, 77) } }), 502, 502],
   ['without its key', (kind) => ({ ...encrypted(kind), files: { key: missing } }), 404, 404],

@@ -1,14 +1,10 @@
-import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Track } from '../../../core/state/resource.ts';
 import { createFaultHandler } from '../../origin/faults.ts';
 import { fragmentedHls } from '../../origin/media.ts';
-import { inspect, probeBody, packetsOf as timedPacketsOf, withTemporaryFolder } from '../../support/media-tools.ts';
+import { inspect, probeBody, packetsOf as timedPacketsOf } from '../../support/media-tools.ts';
 import { descendants } from '../../support/processes.ts';
 import { openResponse, sendRequest, statusOrBroken } from '../../support/request.ts';
 import { expectSeekable } from '../../support/seekable.ts';
@@ -16,7 +12,6 @@ import { audioTrack, combinedKey, mediaKey, resourceOf, startService, trackOf, u
 import { useFolderSite } from '../folder-site.ts';
 import { encryptAes128, type Handler } from '../source/upstream.ts';
 
-const run = promisify(execFile);
 const PICTURE = ['-f', 'lavfi', '-i', 'testsrc=s=64x48:r=10:d=12'];
 const TONE = ['-f', 'lavfi', '-i', 'sine=400:r=48000:d=12'];
 const H264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '20', '-bf', '2'];
@@ -122,15 +117,16 @@ const statusOf = async (url: string) => {
 };
 
 /** The digests of the packets of a side, in decode order. */
-async function packetsOf(body: Buffer, side: 'v' | 'a', ...options: string[]): Promise<string[]> {
-  return (await timedPacketsOf(body, side, ...options)).map((packet) => packet.split(' ').at(-1) ?? '');
+async function packetsOf(body: Buffer, side: 'v' | 'a'): Promise<string[]> {
+  return (await timedPacketsOf(body, side)).map((packet) => packet.split(' ').at(-1) ?? '');
 }
 
-const joined = (name: string, from: number, to: number) =>
-  Buffer.concat([
-    file(`${name}.mp4`),
-    ...Array.from({ length: to - from }, (_, index) => file(`${name}${from + index}.m4s`)),
-  ]);
+/** Expects the samples of some segments on a side. */
+async function expectSamples(body: Buffer, side: 'v' | 'a', name: string, from: number, to: number): Promise<void> {
+  const numbers = Array.from({ length: to - from }, (_, index) => from + index);
+  const source = Buffer.concat([file(`${name}.mp4`), ...numbers.map((number) => file(`${name}${number}.m4s`))]);
+  expect(await packetsOf(body, side)).toEqual(await packetsOf(source, side));
+}
 
 // A window of MPEG-TS is a row of the matrix (test/stream-service/matrix).
 describe('a window of a live stream of fragmented MP4', () => {
@@ -151,16 +147,7 @@ describe('a window of a live stream of fragmented MP4', () => {
       recorded: '2026-11-23T20:00:04.000000Z',
     });
     expect(Math.round(durationSeconds)).toBe(6);
-    const source = joined('both', 2, 5);
-    expect(await packetsOf(whole.body, 'v')).toEqual(await packetsOf(source, 'v'));
-    expect(await packetsOf(whole.body, 'a')).toEqual(await packetsOf(source, 'a'));
-
-    // FFmpeg seeks by the index.
-    const longer = await sendRequest(`${base}?segments=100-104`);
-    for (const side of ['v', 'a'] as const)
-      expect(await packetsOf(longer.body, side, '-ss', '3')).toEqual(
-        expect.arrayContaining(await packetsOf(joined('both', 2, 5), side)),
-      );
+    for (const side of ['v', 'a'] as const) await expectSamples(whole.body, side, 'both', 2, 5);
 
     // What has left the list is still resumed as long as the source has it; another process does not know it.
     Object.assign(state, { from: 4, to: 6 });
@@ -168,7 +155,6 @@ describe('a window of a live stream of fragmented MP4', () => {
     const rest = await sendRequest(url, { headers: { range: 'bytes=20000-' } });
     expect([rest.status, rest.body.equals(whole.body.subarray(20_000))]).toEqual([206, true]);
     for (const number of [2, 3, 4]) remove(`both${number}.m4s`);
-    await site.service?.close();
     expect(await statusOf(`${await serve(rolling('both', state))}${new URL(url).search}`)).toBe('404 /problems/gone');
   });
 
@@ -179,9 +165,8 @@ describe('a window of a live stream of fragmented MP4', () => {
     expect([before.status, site.asked.length]).toEqual([200, 2 + 6]);
     const { headers } = await sendRequest(url);
     const after = await sendRequest(url, { method: 'HEAD' });
-    expect([before, after].map((head) => head.headers['content-length'])).toEqual(
-      Array.from({ length: 2 }, () => headers['content-length']),
-    );
+    const length = headers['content-length'];
+    expect([before.headers['content-length'], after.headers['content-length']]).toEqual([length, length]);
     expect(site.asked.length).toBeLessThanOrEqual(2 + 2 * 6);
   });
 
@@ -202,7 +187,6 @@ describe('a window of a live stream of fragmented MP4', () => {
       const outcome = await statusOrBroken(sendRequest(`${base}?segments=100-105`));
       expect(['broken', 502], `place ${place}`).toContain(outcome);
       handlers.clear();
-      await site.service?.close();
     }
   });
 
@@ -228,56 +212,28 @@ describe('a window of a live stream of fragmented MP4', () => {
     const { searchParams } = new URL(await follow(`${base}?start=-1&fileName=Who?&format=mp3`));
     expect([searchParams.get('fileName'), searchParams.get('format')]).toEqual(['Who?', 'mp3']);
     expect((await sendRequest(`${base}?start=-5`, { method: 'HEAD' })).status).toBe(302);
-    const outcomes = Object.fromEntries(
-      await Promise.all(
-        [
-          'start=-5&end=-9',
-          'start=-5&end=7',
-          'start=-0',
-          'start=2026-13-40T00:00:00Z',
-          'start=2030-01-01T00:00:00Z',
-          'end=2020-01-01T00:00:00Z',
-          'segments=5-4',
-          'segments=1-20001',
-          'segments=x',
-          'segments=1-3',
-          'segments=104-105',
-          'segments=1-2&start=-3',
-          'segments=103-',
-          'start=5',
-        ].map(async (query) => [query, await statusOf(`${base}?${query}`)]),
-      ),
-    );
-    const BAD = '400 /problems/bad-parameter';
-    const GONE = '404 /problems/gone';
-    expect(outcomes).toEqual({
-      ...Object.fromEntries(Object.keys(outcomes).map((query) => [query, BAD])),
-      'end=2020-01-01T00:00:00Z': GONE,
-      'segments=1-3': GONE,
-      'segments=104-105': GONE,
-    });
+    const times = ['start=-5&end=-9', 'start=-5&end=7', 'start=-0', 'start=5', 'start=2026-13-40T00:00:00Z'];
+    const numbers = ['segments=5-4', 'segments=1-20001', 'segments=x', 'segments=1-2&start=-3', 'segments=103-'];
+    for (const query of [...times, 'start=2030-01-01T00:00:00Z', ...numbers])
+      expect([query, await statusOf(`${base}?${query}`)]).toEqual([query, '400 /problems/bad-parameter']);
+    for (const query of ['end=2020-01-01T00:00:00Z', 'segments=1-3', 'segments=104-105'])
+      expect([query, await statusOf(`${base}?${query}`)]).toEqual([query, '404 /problems/gone']);
   });
 
-  it('has one timeline across discontinuities, where the encoding may change', async () => {
-    const switched = (other: string) => () =>
-      rolling('both', { from: 0, to: 4 })()
-        .replace('both2.m4s', `${other}0.m4s`)
-        .replace('#EXTINF:2.000,\nad0', '#EXT-X-DISCONTINUITY\n#EXT-X-MAP:URI="ad.mp4"\n#EXTINF:2.000,\nad0')
-        .replace('#EXTINF:2.000,\nwide0', '#EXT-X-DISCONTINUITY\n#EXT-X-MAP:URI="wide.mp4"\n#EXTINF:2.000,\nwide0')
-        .replace('#EXTINF:2.000,\nboth3', '#EXT-X-DISCONTINUITY\n#EXT-X-MAP:URI="both.mp4"\n#EXTINF:2.000,\nboth3');
-    const base = await serve(switched('ad'));
-    const { status, headers, body } = await sendRequest(await follow(`${base}?start=-999`));
-    expect([status, headers['accept-ranges']]).toEqual([200, 'bytes']);
-    const { durationSeconds, complaints } = await inspect(body, '.mp4');
-    expect([Math.round(durationSeconds), complaints]).toEqual([8, '']);
-    expect((await packetsOf(body, 'v')).length).toBe(80);
-    setList('a.list', switched('wide'));
-    await site.service?.close();
-    const changed = await serve(switched('wide'));
-    const both = await sendRequest(await follow(`${changed}?start=-999`));
-    expect([both.status, both.headers['accept-ranges']]).toEqual([200, 'bytes']);
-    expect((await packetsOf(both.body, 'v')).length).toBe(80);
-  });
+  it.each(['ad', 'wide'])(
+    'has one timeline across discontinuities, where the encoding may change: %s',
+    async (other) => {
+      const begins = (name: string) => ['#EXT-X-DISCONTINUITY', `#EXT-X-MAP:URI="${name}.mp4"`];
+      const extra = (number: number) => (number < 2 ? [] : begins(number === 2 ? other : 'both'));
+      const list = rolling('both', { from: 0, to: 4 }, { extra });
+      const base = await serve(() => list().replace('both2.m4s', `${other}0.m4s`));
+      const { status, headers, body } = await sendRequest(await follow(`${base}?start=-999`));
+      expect([status, headers['accept-ranges'], (await packetsOf(body, 'v')).length]).toEqual([200, 'bytes', 80]);
+      if (other === 'wide') return;
+      const { durationSeconds, complaints } = await inspect(body, '.mp4');
+      expect([Math.round(durationSeconds), complaints]).toEqual([8, '']);
+    },
+  );
 
   it('is a recording with its time, and has clips', async () => {
     const base = await serve(rolling('both', { from: 0, to: 5 }));
@@ -304,8 +260,8 @@ describe('a window of a live stream of fragmented MP4', () => {
     const { complaints, codecs, streams } = await inspect(body, '.mp4');
     expect([complaints, codecs]).toEqual(['', ['h264', 'aac']]);
     expect(streams.map(({ durationSeconds }) => Math.round(durationSeconds))).toEqual([6, 6]);
-    expect(await packetsOf(body, 'v')).toEqual(await packetsOf(joined('video', 1, 4), 'v'));
-    expect(await packetsOf(body, 'a')).toEqual(await packetsOf(joined('audio', 1, 4), 'a'));
+    await expectSamples(body, 'v', 'video', 1, 4);
+    await expectSamples(body, 'a', 'audio', 1, 4);
   });
 });
 
@@ -315,12 +271,10 @@ describe('a window of another kind', () => {
     const base = await serve(untimed);
     expect(await segmentsOf(`${base}?start=-3`)).toBe('101-102');
     expect(await statusOf(`${base}?start=2026-11-23T20:00:00Z`)).toBe('400 /problems/bad-parameter');
-    await site.service?.close();
     // One time suffices, in any zone, for the segments before it as well.
     const time = '#EXT-X-PROGRAM-DATE-TIME:2026-11-23T22:00:04+02:00\n#EXTINF:2.000,\nboth2';
     const timed = await serve(() => untimed().replace('#EXTINF:2.000,\nboth2', time));
     expect(await segmentsOf(`${timed}?start=2026-11-23T20:00:00Z&end=2026-11-23T20:00:04Z`)).toBe('100-101');
-    await site.service?.close();
     for (const [delivery, isLive] of [
       ['direct', true],
       ['hls', false],
@@ -437,12 +391,7 @@ describe('the HLS presentation of a live stream', () => {
     ]);
     for (const name of ['other.m3u8', 'video.m3u8', 'both-x.m4s', 'both-7.m4s', 'both-init-unknown.mp4'])
       expect((await sendRequest(`${base}/${name}`)).status).toBe(404);
-    const heard = await withTemporaryFolder(async (place) => {
-      const out = join(place, 'out.mp4');
-      await run('ffmpeg', ['-v', 'error', '-i', `${base}/master.m3u8`, '-c', 'copy', out]);
-      return readFileSync(out);
-    });
-    expect((await packetsOf(heard, 'v')).length).toBe(60);
+    expect(await timedPacketsOf(`${base}/master.m3u8`, 'v')).toHaveLength(60);
   });
 
   it('has decrypted MPEG-TS, and lists separate audio', async () => {
@@ -467,7 +416,6 @@ describe('the HLS presentation of a live stream', () => {
     const window = await sendRequest(await follow(`${url}?start=-4`));
     expect([window.status, (await packetsOf(window.body, 'v')).length]).toEqual([200, 40]);
     handlers.clear();
-    await site.service?.close();
     const pair = presentation(await servePair({ from: 0, to: 3 }));
     expect((await sendRequest(`${pair}/master.m3u8`)).body.toString()).toMatch(
       /URI="audio\.m3u8"\n.*AUDIO="a"\nvideo\.m3u8\n/,
@@ -490,8 +438,7 @@ describe('a source with its own ways', () => {
     expect([headers['accept-ranges'], headers['content-length']]).toEqual(['bytes', String(body.length)]);
     const { durationSeconds, complaints } = await inspect(body, '.mp4');
     expect([Math.round(durationSeconds), complaints]).toEqual([6, '']);
-    expect(await packetsOf(body, 'v')).toEqual(await packetsOf(joined('both', 0, 3), 'v'));
-    await site.service?.close();
+    await expectSamples(body, 'v', 'both', 0, 3);
     // A source that ignores ranges tells the size of a segment, or nothing of it.
     for (const [length, ranges] of [
       [true, 'bytes'],
@@ -503,7 +450,6 @@ describe('a source with its own ways', () => {
       }
       const whole = await sendRequest(await follow(`${await serve(rolling('both', { from: 0, to: 2 }))}?start=-99`));
       expect([whole.headers['accept-ranges'], (await packetsOf(whole.body, 'v')).length]).toEqual([ranges, 40]);
-      await site.service?.close();
     }
   });
 

@@ -1,54 +1,38 @@
 import { describe, expect, it } from 'vitest';
-import type { Track } from '../../../core/state/resource.ts';
 import { mergedFile } from '../../../packages/seekable-media/test/webm-fixture.ts';
-import { inspect, packetsOf } from '../../support/media-tools.ts';
+import { inspect } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
-import { expectRanges, expectSeekable } from '../../support/seekable.ts';
-import { audioTrack, combinedKey, mediaKey, videoTrack } from '../fixture.ts';
+import { expectSeekable } from '../../support/seekable.ts';
+import { audioTrack, combinedKey, expectUnsized, refusalOf, trackOf, videoTrack } from '../fixture.ts';
 import { useFolderSite } from '../folder-site.ts';
+import { AAC, copyOf, file, OPUS, PICTURE, SECONDS, tone, VP9 } from '../matrix/sources.ts';
 
-const SECONDS = 20;
-const PICTURE = ['-f', 'lavfi', '-i', `testsrc2=s=320x180:r=25:d=${SECONDS}`];
-const TONE = ['-f', 'lavfi', '-i', `sine=400:r=48000:d=${SECONDS}`];
-const VP9 = ['-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8', '-b:v', '200k', '-g', '100'];
-const OPUS = ['-c:a', 'libopus', '-b:a', '64k'];
 const LONG_CLUSTERS = ['-cluster_time_limit', '10000', '-cluster_size_limit', '2000000'];
 
 const site = useFolderSite([
-  [...PICTURE, ...VP9, '-cues_to_front', '1', 'video.webm'],
-  [...TONE, ...OPUS, ...LONG_CLUSTERS, '-cues_to_front', '1', 'audio.webm'],
-  ['-i', 'video.webm', '-c', 'copy', 'tail.webm'],
-  [...TONE, '-c:a', 'aac', '-movflags', '+faststart', 'audio.m4a'],
-  ['-i', 'video.webm', '-c', 'copy', '-live', '1', 'live.webm'],
-  [...TONE, '-c:a', 'libvorbis', 'vorbis.webm'],
+  [...PICTURE, ...VP9, '-g', '100', '-cues_to_front', '1', 'video.webm'],
+  [...tone(400), ...OPUS, ...LONG_CLUSTERS, '-cues_to_front', '1', 'audio.webm'],
+  copyOf('video.webm', 'tail.webm'),
+  [...tone(400), ...AAC, '-movflags', '+faststart', 'audio.m4a'],
+  copyOf('video.webm', '-live', '1', 'live.webm'),
+  [...tone(400), '-c:a', 'libvorbis', 'vorbis.webm'],
 ]);
-const { texts, pathOf: made, read } = site;
+const { texts, read } = site;
 
-const fileOf = (path: string): Partial<Track> => {
-  const container = path.split('.')[1] ?? '';
-  const codec = { 'vorbis.webm': 'vorbis', 'audio.webm': 'opus', 'merged.webm': 'opus', 'audio.m4a': 'mp4a.40.2' }[
-    path
+const fileOf = (path: string, codec = 'opus') =>
+  file(`${site.upstream.origin}/${path}`, { video: { codec: 'vp9' }, audio: { codec } });
+const servePair = async (video: string, audio: string) => {
+  const sides = [
+    videoTrack({ ...fileOf(video), audio: null }),
+    audioTrack({ ...fileOf(audio, audio.endsWith('m4a') ? 'mp4a.40.2' : 'opus'), video: null }),
   ];
-  return {
-    url: `${site.upstream.origin}/${path}`,
-    container,
-    ...(codec ? { audio: { codec } } : { video: { codec: 'vp9' } }),
-  };
+  return `${(await site.serve(sides, { durationSeconds: SECONDS })).url}/api/Stream/Media/${combinedKey()}`;
 };
-
-/** Another process, unless the service runs. */
-const serve = async (tracks: readonly Track[]) =>
-  `${(await site.serve(tracks, { durationSeconds: SECONDS })).url}/api/Stream`;
 
 const rangeOf = (range: string | undefined, size: number): readonly [first: number, last: number] => {
   const [, first, last] = /(\d+)-(\d*)/.exec(range ?? '0-') ?? [];
   return [Number(first), last ? Number(last) : size - 1];
 };
-
-const servePair = async (video: string, audio: string) =>
-  `${await serve([videoTrack(fileOf(video)), audioTrack(fileOf(audio))])}/Media/${combinedKey()}`;
-const serveFile = async (path: string) =>
-  `${await serve([videoTrack({ ...fileOf(path), audio: { codec: 'opus' } })])}/Media/${mediaKey('video')}`;
 
 // What it has in common with other sources is in the matrix (test/stream-service/matrix).
 describe('a pair with a file of WebM', () => {
@@ -56,22 +40,14 @@ describe('a pair with a file of WebM', () => {
     texts.set('merged.webm', mergedFile(read('audio.webm')));
     const { body } = await expectSeekable(await servePair('video.webm', 'merged.webm'));
     expect((await inspect(body, '.mp4')).complaints).toBe('');
-    expect(await packetsOf(body, 'v')).toEqual(await packetsOf(made('video.webm'), 'v'));
-    const inTens = (packets: readonly string[]) =>
-      packets.map((packet) => packet.replace(/^\d+/, (ms) => String(Math.round(Number(ms) / 10))));
-    // The units of either file differ by less than a millisecond.
-    expect(inTens(await packetsOf(body, 'a'))).toEqual(inTens(await packetsOf(made('audio.webm'), 'a')));
+    await site.expectPackets(body, 'video.webm', 'audio.webm');
   });
 
-  it('is read by any process with the same bytes, and known by its header and its cues', async () => {
-    const whole = await sendRequest(await servePair('tail.webm', 'audio.webm'));
-    await site.service?.close();
-    site.requests.length = 0;
+  it('is known by its header and its cues', async () => {
     const url = await servePair('tail.webm', 'audio.webm');
-    const { headers: head } = await sendRequest(url, { method: 'HEAD' });
-    expect([head['content-length'], head.etag]).toEqual([String(whole.body.length), whole.headers.etag]);
+    const { headers } = await sendRequest(url, { method: 'HEAD' });
+    expect(Number(headers['content-length'])).toBeGreaterThan(0);
     expect(site.asked.toSorted()).toEqual(['audio.webm', 'tail.webm', 'tail.webm']);
-    await expectRanges(url, whole);
   });
 
   it('requests no byte of its sources twice for a whole read', async () => {
@@ -90,7 +66,6 @@ describe('a pair with a file of WebM', () => {
 
   it('reads at most one place and its sound for a short range', async () => {
     const { body } = await sendRequest(await servePair('video.webm', 'audio.webm'));
-    await site.service?.close();
     site.requests.length = 0;
     const url = await servePair('video.webm', 'audio.webm');
     const first = Math.round(body.length * 0.7);
@@ -110,13 +85,10 @@ describe('a pair with a file of WebM', () => {
 
 describe('a file of WebM', () => {
   it('is sent as it is, and says why it cannot be clipped where it has no cues', async () => {
-    const url = await serveFile('live.webm');
-    expect((await sendRequest(url)).body.equals(read('live.webm'))).toBe(true);
-    const { status, body } = await sendRequest(`${url}?start=5`);
-    expect([status, JSON.parse(body.toString()).detail]).toEqual([
-      400,
-      'A file that is sent as it is cannot be clipped. Use MP3.',
-    ]);
+    const service = await site.serve([trackOf('f', fileOf('live.webm'))], { durationSeconds: SECONDS });
+    expect((await sendRequest(service.media('f'))).body.equals(read('live.webm'))).toBe(true);
+    const reason = 'A file that is sent as it is cannot be clipped. Use MP3.';
+    expect(await refusalOf(`${service.media('f')}?start=5`)).toEqual([400, reason]);
   });
 });
 
@@ -176,15 +148,13 @@ describe('a pair with a file of WebM that does not say where its media is', () =
       },
     ],
   ])('has no length with %s', async (_name, file, change) => {
-    const { status, headers } = await sendRequest(await edit(file, change), { method: 'HEAD' });
-    expect([status, headers['accept-ranges'], headers['content-length']]).toEqual([200, 'none', undefined]);
+    await expectUnsized(await edit(file, change), { method: 'HEAD' });
   });
 
   it('breaks at a later cue that names no cluster, and is muxed then', async () => {
     const url = await edit('video.webm', moveCue(3));
     await expect(sendRequest(url)).rejects.toThrow();
-    const { status, headers, body } = await sendRequest(url);
-    expect([status, headers['accept-ranges'], headers['content-length']]).toEqual([200, 'none', undefined]);
-    expect(await packetsOf(body, 'v')).toEqual(await packetsOf(made('video.webm'), 'v'));
+    const { body } = await expectUnsized(url);
+    await site.expectPackets(body, 'video.webm', undefined, { sides: ['v'] });
   });
 });

@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { toPlayback } from '../../../lambdas/api/get-playback.ts';
 import { createFaultHandler, type Fault, type FaultHandler, type SeenRequest } from '../../origin/faults.ts';
@@ -9,6 +7,7 @@ import { inspect, probe, probeBody, withTemporaryFolder } from '../../support/me
 import { type ReceivedResponse, sendRequest } from '../../support/request.ts';
 import { expectRanges } from '../../support/seekable.ts';
 import { expectBothAfterSeeks, type FolderSite } from '../folder-site.ts';
+import { detailsOf } from '../http/probed-details.ts';
 import { AUDIO_RATE, type Decoded, decode, heardSamples } from '../outputs/layout/clip-fixture.ts';
 import { melody } from '../tones.ts';
 import { SECONDS, type Source } from './sources.ts';
@@ -35,7 +34,6 @@ export interface Promised {
   holds(sent: ReceivedResponse, cell: Cell): Promise<void>;
 }
 
-const run = promisify(execFile);
 const FRAME_SECONDS = 0.04;
 
 const save = <T>(body: Buffer, use: (file: string) => Promise<T>): Promise<T> =>
@@ -44,12 +42,6 @@ const save = <T>(body: Buffer, use: (file: string) => Promise<T>): Promise<T> =>
     await writeFile(file, body);
     return use(file);
   });
-
-async function chaptersOf(file: string): Promise<readonly (readonly [string, number])[]> {
-  const { stdout } = await run('ffprobe', ['-v', 'error', '-of', 'json', '-show_chapters', file]);
-  const { chapters } = JSON.parse(stdout) as { chapters: { start_time: string; tags: { title: string } }[] };
-  return chapters.map(({ tags, start_time: at }) => [tags.title, Math.round(Number(at) * 10) / 10] as const);
-}
 
 /** Of what does not change. */
 const decodedOf = new WeakMap<ReceivedResponse, Promise<Decoded>>();
@@ -164,7 +156,7 @@ export const promises = {
     path: 'Media/KEY?mark=sponsor',
     cache: 'private',
     async holds({ body }) {
-      expect((await save(body, chaptersOf)).map(([, at]) => at)).toEqual([0, 5.3, 9.6]);
+      expect((await detailsOf(body)).chapters.map(([, at]) => at)).toEqual([0, 5.3, 9.6]);
     },
   },
   tags: {
@@ -182,7 +174,9 @@ export const promises = {
         complaints: '',
         title: 'A clip',
       });
-      expect(await save(body, chaptersOf)).toEqual(CHAPTERS.map(({ title, startSeconds }) => [title, startSeconds]));
+      expect((await detailsOf(body)).chapters).toEqual(
+        CHAPTERS.map(({ title, startSeconds }) => [title, startSeconds]),
+      );
     },
   },
   subtitles: {

@@ -79,17 +79,20 @@ export async function useStreams(site: FolderSite, source: Source, places: reado
         renewals += 1;
         return resource;
       };
-      const { openSource, ...openers } = site.upstream.openers({ refresh, state: tableOf(attachments) });
-      const formats = ['video', 'audio', 'german', 'text', 'cover'].map((id) => [id, openSource] as const);
-      const service = await startService((id) => byId.get(id), Object.fromEntries(formats), {
-        ...openers,
-        ...segments.options,
-        peekSource: openSource,
-        attachments,
-        limits: LIMITS,
-        ...options,
-        state: { getArchivedList: async (key) => lists.find(({ id }) => id === key), ...options.state },
-      });
+      const openers = site.upstream.openers({ refresh, state: tableOf(attachments) });
+      const service = await startService(
+        (id) => byId.get(id),
+        {},
+        {
+          ...openers,
+          ...segments.options,
+          peekSource: openers.openSource,
+          attachments,
+          limits: LIMITS,
+          ...options,
+          state: { getArchivedList: async (key) => lists.find(({ id }) => id === key), ...options.state },
+        },
+      );
       return {
         ...service,
         /** The URL of a path with a name of `Keys`, of a resource. Of a live stream it is a window with all segments. */
