@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { NotDeliverable, NotFound } from '../../../core/errors/index.ts';
 import type { Resolved } from '../../../core/resolve/index.ts';
 import type { OpenSource } from '../../../stream-service/source/open-source.ts';
-import { sendRequest } from '../../support/request.ts';
 import { archivedList, refusalOf, trackOf } from '../fixture.ts';
 import { BYTES_PER_ENTRY, extract, startArchive as start, THREE } from './archive-fixture.ts';
 
@@ -21,11 +20,11 @@ describe('entries that cannot be opened', () => {
   });
 
   it('fail the request when there is no other', async () => {
-    const { url } = await start([
+    const { get } = await start([
       { isUnsized: true, source: dead },
       { isUnsized: true, source: dead },
     ]);
-    expect((await sendRequest(url())).status).toBe(404);
+    expect((await get()).status).toBe(404);
   });
 
   it('fail the request with the reason when all are live', async () => {
@@ -46,8 +45,8 @@ describe('entries that cannot be opened', () => {
   });
 
   it('are missing when the list has none of the quality, with a length', async () => {
-    const { url } = await start([{}, { resource: { renditions: [] } }]);
-    const { headers, body } = await sendRequest(url());
+    const { get } = await start([{}, { resource: { renditions: [] } }]);
+    const { headers, body } = await get();
     expect(headers['content-length']).toBe(String(body.length));
     expect((await extract(body)).index).toContain('1 in this archive, 1 missing');
   });
@@ -56,13 +55,13 @@ describe('entries that cannot be opened', () => {
 describe('entries that are not stored', () => {
   it('are resolved when it is their turn, for the same client', async () => {
     const asked: string[] = [];
-    const { url, resources } = await start([{}, { isUnstored: true }, {}], {
+    const { get, resources } = await start([{}, { isUnstored: true }, {}], {
       resolve: async (link, { client }) => {
         asked.push(`${link} ${client}`);
         return { type: 'Media', resource: resources[1] } as Resolved;
       },
     });
-    const { headers, body } = await sendRequest(url());
+    const { headers, body } = await get();
     expect(headers['content-length']).toBeUndefined();
     expect((await extract(body)).names).toEqual([...THREE, 'A list/index.txt']);
     expect(asked).toEqual(['https://site.example/1 127.0.0.1']);
@@ -100,7 +99,7 @@ describe('entries that are not stored', () => {
 
 describe('a list with entries that the source no longer has', () => {
   it('keeps the numbers of the others, names those in the index, and continues by number', async () => {
-    const { url, take } = await start([{}, {}, {}], { list: { unavailable: [1, 3, 5], isCut: true } });
+    const { get, take } = await start([{}, {}, {}], { list: { unavailable: [1, 3, 5], isCut: true } });
     const { names, index } = await take();
     expect(names.map((name) => name.slice(7, 9))).toEqual(['02', '04', '06', 'in']);
     expect(index).toContain('6 entries in the list, 3 in this archive, 0 missing');
@@ -109,7 +108,7 @@ describe('a list with entries that the source no longer has', () => {
     expect(index).toContain('\n4. 04 - Someone - Title 1.mp4\n');
     const rest = await take('?from=3');
     expect(rest.names.map((name) => name.slice(7, 9))).toEqual(['04', '06', 'in']);
-    expect((await sendRequest(url('?from=7'))).status).toBe(400);
+    expect((await get('?from=7')).status).toBe(400);
   });
 });
 

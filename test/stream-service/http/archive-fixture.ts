@@ -85,9 +85,10 @@ export async function startArchive(
     },
   });
   const url = (query = '') => `${service.url}/api/Stream/Archive/${KEY}${query}`;
+  const get = (query?: string, headers: Readonly<Record<string, string>> = {}) => sendRequest(url(query), { headers });
   /** What is extracted of the archive. */
-  const take = async (query?: string) => extract((await sendRequest(url(query))).body);
-  return { ...service, url, take, baseUrl: service.url, resources, touched };
+  const take = async (query?: string) => extract((await get(query)).body);
+  return { ...service, url, get, take, baseUrl: service.url, resources, touched };
 }
 
 /** Names and SHA-256 of the files that Python's zipfile reads, after a check of every checksum. */

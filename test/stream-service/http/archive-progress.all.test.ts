@@ -48,7 +48,7 @@ async function startFollowed(...options: Parameters<typeof start>) {
   const archive = await start(...options);
   const { events, opened, ended } = follow(progressOf(archive.baseUrl));
   await opened;
-  const download = (headers: Record<string, string> = {}) => sendRequest(archive.url(EVERY), { headers });
+  const download = (headers: Record<string, string> = {}) => archive.get(EVERY, headers);
   return { ...archive, events, ended, download };
 }
 
@@ -97,10 +97,10 @@ describe('the progress of an archive', () => {
 
   it('is told to the access key that began it alone, which no other replaces', async () => {
     const { source, entry } = heldEntry();
-    const { url, baseUrl } = await start([{ title: 'Secret', ...entry }]);
-    const ofKey = (digit: string) => ({ headers: { [ACCESS_HEADER]: digit.repeat(64) } });
+    const { get, baseUrl } = await start([{ title: 'Secret', ...entry }]);
+    const ofKey = (digit: string) => ({ [ACCESS_HEADER]: digit.repeat(64) });
     const eventsOf = async (digit: string) => {
-      const answer = await openResponse(progressOf(baseUrl), ofKey(digit));
+      const answer = await openResponse(progressOf(baseUrl), { headers: ofKey(digit) });
       onTestFinished(() => leave(answer));
       let events = '';
       answer.body.setEncoding('utf8').on('data', (text: string) => {
@@ -110,9 +110,9 @@ describe('the progress of an archive', () => {
     };
     const own = await eventsOf('a');
     const foreign = await eventsOf('b');
-    const first = sendRequest(url(EVERY), ofKey('a'));
+    const first = get(EVERY, ofKey('a'));
     await until(() => own().includes('Secret'));
-    const second = sendRequest(url(EVERY), ofKey('b'));
+    const second = get(EVERY, ofKey('b'));
     await until(() => foreign().includes('Secret'));
     source.fail();
     await Promise.all([first, second]);
@@ -148,7 +148,7 @@ describe('the progress of an archive', () => {
     const { source, entry } = heldEntry();
     const sender = await start([{ title: 'One', ...entry }], { progress });
     const { events, ended } = await startFollowed([{}], { progress });
-    const archive = sendRequest(sender.url(EVERY));
+    const archive = sender.get(EVERY);
     await until(() => events.at(-1)?.current === 'One');
     source.fail();
     await archive;
@@ -158,8 +158,8 @@ describe('the progress of an archive', () => {
   });
 
   it('is what curl -N prints, and stays for clients that come late', async () => {
-    const { url, baseUrl } = await start([{}]);
-    await sendRequest(url(EVERY));
+    const { get, baseUrl } = await start([{}]);
+    await get(EVERY);
     const curl = spawn('curl', ['-sNi', progressOf(baseUrl).replace('Archive/Progress', 'ARCHIVE/progress')]);
     const [head = '', ...body] = (await text(curl.stdout)).split('\r\n\r\n');
     expect(head).toMatch(/^HTTP\/1\.1 200 /);

@@ -13,7 +13,7 @@ import {
 import type { OpenSource } from '../../../stream-service/source/open-source.ts';
 import { runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { isThere } from '../../support/on-path.ts';
-import { openResponse, sendRequest } from '../../support/request.ts';
+import { openResponse } from '../../support/request.ts';
 import { expectSeekable } from '../../support/seekable.ts';
 import { archivedList, failingSource, trackOf, until } from '../fixture.ts';
 import { fileSource } from '../outputs/encode/mp3/fixture.ts';
@@ -36,8 +36,8 @@ const unsized = (index: number, cutAt?: number) => ({
 
 describe('an archive of entries with lengths', () => {
   it('has an announced length, and is read by other programs', async () => {
-    const { url, touched } = await start([{}, {}, {}]);
-    const { status, headers, body } = await sendRequest(url());
+    const { get, touched } = await start([{}, {}, {}]);
+    const { status, headers, body } = await get();
     expect(status).toBe(200);
     expect(headers).toMatchObject({
       'content-length': String(body.length),
@@ -70,19 +70,19 @@ describe('an archive of entries with lengths', () => {
     const tracks = [trackOf('file-1', { sizeIsExact: true, sizeBytes: size })];
     const source: OpenSource = async () => fileSource(bytesOf(1, size));
     const entries = [{}, { source, resource: { tracks } }, {}];
-    const whole = (await sendRequest((await start(entries)).url())).body;
-    const { url } = await start(entries);
+    const whole = (await (await start(entries)).get()).body;
+    const { get } = await start(entries);
     const offset = fc.nat(whole.length - 1);
     await fc.assert(
       fc.asyncProperty(offset, offset, async (...ends) => {
         const [first, last] = [Math.min(...ends), Math.max(...ends)];
-        const { body } = await sendRequest(url(), { headers: { range: `bytes=${first}-${last}` } });
+        const { body } = await get('', { range: `bytes=${first}-${last}` });
         expect(body.equals(whole.subarray(first, last + 1))).toBe(true);
       }),
       { numRuns: 50 },
     );
     const fresh = await start(entries);
-    const end = await sendRequest(fresh.url(), { headers: { range: 'bytes=-100' } });
+    const end = await fresh.get('', { range: 'bytes=-100' });
     expect([end.status, end.body.equals(whole.subarray(-100))]).toEqual([206, true]);
   });
 
@@ -98,19 +98,19 @@ describe('an archive of entries with lengths', () => {
         },
       };
     });
-    const { url } = await start(sources.map((source) => ({ source })));
-    const whole = (await sendRequest(url())).body;
+    const { get } = await start(sources.map((source) => ({ source })));
+    const whole = (await get()).body;
     reads.length = 0;
-    const rest = await sendRequest(url(), { headers: { range: `bytes=${whole.length - 100_000}-` } });
+    const rest = await get('', { range: `bytes=${whole.length - 100_000}-` });
     expect([rest.status, rest.body.equals(whole.subarray(-100_000)), reads]).toEqual([206, true, [2]]);
   });
 
   it('continues at an entry with its number', async () => {
-    const { url, take } = await start([{}, {}, {}]);
+    const { get, take } = await start([{}, {}, {}]);
     const { names, index } = await take('?from=3');
     expect(names).toEqual([THREE[2], 'A list/index.txt']);
     expect(index).toContain('3 entries in the list, 1 in this archive');
-    const beyond = await sendRequest(url('?from=4'));
+    const beyond = await get('?from=4');
     expect(JSON.parse(beyond.body.toString())).toEqual({
       type: '/problems/bad-parameter',
       title: 'Bad Request',
@@ -124,33 +124,33 @@ describe('an archive of entries with lengths', () => {
       [1, 1],
       [3, 9],
     ] as const;
-    const { url } = await start([{}, {}, {}], { list: { selected } });
-    const { headers, body } = await sendRequest(url());
+    const { get } = await start([{}, {}, {}], { list: { selected } });
+    const { headers, body } = await get();
     expect(headers['content-length']).toBe(String(body.length));
     expect((await extract(body)).names).toEqual([THREE[0], THREE[2], 'A list/index.txt']);
-    const { url: without } = await start([{}], { list: { selected: [[2, 3]] } });
-    expect((await sendRequest(without())).status).toBe(400);
+    const without = await start([{}], { list: { selected: [[2, 3]] } });
+    expect((await without.get()).status).toBe(400);
   });
 
   it('breaks when an entry turns out different, and has no length afterwards', async () => {
-    const { url } = await start([{}, { source: fileSource(bytesOf(1, 1000)) }, {}]);
-    await expect(sendRequest(url())).rejects.toThrow();
-    const { headers, body } = await sendRequest(url());
+    const { get } = await start([{}, { source: fileSource(bytesOf(1, 1000)) }, {}]);
+    await expect(get()).rejects.toThrow();
+    const { headers, body } = await get();
     expect(headers['content-length']).toBeUndefined();
     expect((await extract(body)).names).toHaveLength(4);
   });
 
   it('breaks when an entry fails midway', async () => {
     const source = fileSource(bytesOf(1), { cutAt: 100_000 });
-    const { url } = await start([{}, { source }]);
-    await expect(sendRequest(url())).rejects.toThrow();
+    const { get } = await start([{}, { source }]);
+    await expect(get()).rejects.toThrow();
   });
 });
 
 describe('an archive of entries without lengths', () => {
   it('is a ZIP from the beginning, without length and cache', async () => {
-    const { url } = await start([unsized(0), {}, unsized(2)]);
-    const { headers, body } = await sendRequest(url());
+    const { get } = await start([unsized(0), {}, unsized(2)]);
+    const { headers, body } = await get();
     expect([headers['content-length'], headers.etag, headers['accept-ranges'], headers['cache-control']]).toEqual([
       ...[undefined, undefined, 'none', 'no-store'],
     ]);
@@ -176,8 +176,8 @@ describe('the format', () => {
     ['without a length', [unsized(0), {}, unsized(2)]],
     ['with an entry that failed midway', [unsized(0), unsized(1, 100_000), {}]],
   ] as const)('%s is accepted by other programs, from a file and from a pipe', async (_name, entries) => {
-    const { url } = await start(entries);
-    const { body } = await sendRequest(url());
+    const { get } = await start(entries);
+    const { body } = await get();
     await withTemporaryFolder(async (folder) => {
       const file = join(folder, 'archive.zip');
       await writeFile(file, body);
@@ -195,10 +195,10 @@ describe('the format', () => {
     '%s is read from a pipe without the files that one of its entries pretends to end before',
     async (_name, traits) => {
       const contents = [bytesOf(0), smugglingFile(BYTES_PER_ENTRY), bytesOf(2)];
-      const { url } = await start(
+      const { get } = await start(
         contents.map((bytes) => ({ ...traits, source: fileSource(bytes, { sized: !('isUnsized' in traits) }) })),
       );
-      const { headers, body } = await sendRequest(url());
+      const { headers, body } = await get();
       expect(headers['content-length']).toBe('isUnsized' in traits ? undefined : String(body.length));
       const digests = contents.map(sha256);
       for (const reader of ['bsdtar', 'java'] as const) {
@@ -291,12 +291,12 @@ describe('one archive', () => {
   it('is one stream of its client, and ends all when the client leaves', async () => {
     const held = failingSource(fileSource(bytesOf(0)) as FileSource, 1000);
     const next = fileSource(bytesOf(1));
-    const { url } = await start([{ source: held }, { source: next }], { maxStreamsPerClient: 1 });
+    const { get, url } = await start([{ source: held }, { source: next }], { maxStreamsPerClient: 1 });
     const response = await openResponse(url());
     response.body.on('error', () => undefined);
-    expect((await sendRequest(url())).status).toBe(429);
+    expect((await get()).status).toBe(429);
     response.body.destroy();
-    await until(async () => (await sendRequest(url('?from=2'))).status === 200);
+    await until(async () => (await get('?from=2')).status === 200);
     expect(next.reading.size).toBe(0);
     held.fail();
   });

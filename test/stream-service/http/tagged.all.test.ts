@@ -12,7 +12,7 @@ import type { OpenSource } from '../../../stream-service/source/open-source.ts';
 import { probe, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { expectSeekable } from '../../support/seekable.ts';
-import { mediaKey, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
+import { resourceOf, startService, trackOf } from '../fixture.ts';
 import { encodedSound } from '../outputs/encode/mp3/encoded-sound.ts';
 import { fileSource } from '../outputs/encode/mp3/fixture.ts';
 import { itPlaysInChromium } from '../outputs/layout/player.ts';
@@ -51,26 +51,26 @@ function png(width: number, height: number, data = deflateSync(Buffer.alloc(heig
 
 describe('an MP3 conversion with ?tags=true', () => {
   let sound: Buffer;
-  let service: Service;
+  let at: Awaited<ReturnType<typeof start>>;
   let url: string;
   let whole: Buffer;
-  const covers = { opened: 0 };
+  /** How often the cover was. */
+  let opened = 0;
 
-  const start = (cover: Source | OpenSource, traits: Partial<Resource> = {}, frozen = new Map<string, Buffer>()) =>
-    startService(
-      resourceOf([track], { ...tagged, ...traits }),
-      { sound: fileSource(sound), cover },
-      { isPeeked: true, attachments: frozen },
-    );
-  const pathOf = (query = 'format=mp3&tags=true') => `/api/Stream/Media/${mediaKey('sound')}?${query}`;
+  /** The addresses of a process. */
+  async function start(cover: Source | OpenSource, traits: Partial<Resource> = {}, attachments?: Map<string, Buffer>) {
+    const resource = resourceOf([track], { ...tagged, ...traits });
+    const service = await startService(resource, { sound: fileSource(sound), cover }, { isPeeked: true, attachments });
+    return (query = 'tags=true') => `${service.media('sound')}?format=mp3&${query}`;
+  }
 
   beforeAll(async () => {
     sound = await readFile(await encodedSound('sound.m4a', SECONDS, ['-c:a', 'aac']));
-    service = await start(async () => {
-      covers.opened += 1;
+    at = await start(async () => {
+      opened += 1;
       return fileSource(png(640, 360));
     });
-    url = service.url + pathOf();
+    url = at();
   });
 
   it('announces its exact length before its first byte, has the same bytes for any range, and reads the cover once', async () => {
@@ -78,15 +78,15 @@ describe('an MP3 conversion with ?tags=true', () => {
     expect(before.headers['content-length']).toBe(String(TAG_BYTES + (1 + mp3Frames(SECONDS)) * 576));
     const edges = [[TAG_BYTES - 10, TAG_BYTES + 10] as const, [TAG_BYTES, TAG_BYTES] as const];
     whole = (await expectSeekable(url, { edges })).body;
-    expect([whole.length, covers.opened]).toEqual([TAG_BYTES + (1 + mp3Frames(SECONDS)) * 576, 1]);
+    expect([whole.length, opened]).toEqual([TAG_BYTES + (1 + mp3Frames(SECONDS)) * 576, 1]);
   });
 
   it('has the frames of the untagged conversion, whose bytes stay as they were', async () => {
-    const { headers, body } = await sendRequest(service.url + pathOf('format=mp3'));
+    const { headers, body } = await sendRequest(at(''));
     expect(body.subarray(PLAIN_TAG_BYTES).equals(whole.subarray(TAG_BYTES))).toBe(true);
     expect(body.subarray(0, PLAIN_TAG_BYTES).equals(id3Tag({ title: 'A clip', artist: 'Someone' }))).toBe(true);
     expect(headers.etag).not.toBe((await sendRequest(url, { method: 'HEAD' })).headers.etag);
-    expect((await sendRequest(service.url + pathOf('format=mp3&tags=false'))).headers.etag).toBe(headers.etag);
+    expect((await sendRequest(at('tags=false'))).headers.etag).toBe(headers.etag);
   });
 
   it('has tags and a cover that FFmpeg and mpv read', async () => {
@@ -125,21 +125,22 @@ describe('an MP3 conversion with ?tags=true', () => {
 
   it('stays the same on another host and after the picture has changed', async () => {
     const frozen = new Map<string, Buffer>();
-    const [one, other] = await Promise.all([
-      start(fileSource(png(200, 200)), { durationSeconds: SHORT_SECONDS }, frozen),
-      start(fileSource(png(300, 100)), { durationSeconds: SHORT_SECONDS }, frozen),
-    ]);
-    const [a, b] = await Promise.all([one, other].map(({ url: base }) => sendRequest(base + pathOf())));
-    expect(a?.headers.etag).toBe(b?.headers.etag);
-    expect(a?.body.equals(b?.body ?? Buffer.alloc(0))).toBe(true);
+    const short = { durationSeconds: SHORT_SECONDS };
+    const [one, other] = [
+      await start(fileSource(png(200, 200)), short, frozen),
+      await start(fileSource(png(300, 100)), short, frozen),
+    ];
+    const [a, b] = await Promise.all([sendRequest(one()), sendRequest(other())]);
+    expect(a.headers.etag).toBe(b.headers.etag);
+    expect(a.body.equals(b.body)).toBe(true);
   });
 
   it('has clips and bit rates of its own', async () => {
-    const clip = await sendRequest(service.url + pathOf('format=mp3&tags=true&start=12&end=14.4'));
+    const clip = await sendRequest(at('tags=true&start=12&end=14.4'));
     expect(
       clip.body.subarray(TAG_BYTES + 576).equals(whole.subarray(TAG_BYTES + 501 * 576, TAG_BYTES + 602 * 576)),
     ).toBe(true);
-    const small = await sendRequest(service.url + pathOf('format=mp3&tags=true&bitrate=128'));
+    const small = await sendRequest(at('tags=true&bitrate=128'));
     expect(small.body.length).toBe(TAG_BYTES + (1 + mp3Frames(SECONDS)) * 384);
     expect(small.body.subarray(0, TAG_BYTES).equals(whole.subarray(0, TAG_BYTES))).toBe(true);
   });
@@ -150,7 +151,7 @@ describe('an MP3 conversion with ?tags=true', () => {
       { objectMode: false },
     );
   const noisy = Buffer.from(Array.from({ length: 100 * 301 }, (_, index) => (index * 2_654_435_761) >>> 24));
-  it.each<[string, Source | OpenSource]>([
+  it.each<[string, Source | OpenSource, traits?: Partial<Resource>]>([
     ['a page', fileSource(Buffer.from('<!doctype html><title>Sign in</title>'))],
     ['empty', fileSource(Buffer.alloc(0))],
     ['a vector picture', fileSource(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'))],
@@ -159,19 +160,12 @@ describe('an MP3 conversion with ?tags=true', () => {
     ['of absurd dimensions', fileSource(png(60_000, 60_000, deflateSync(Buffer.alloc(1000))))],
     ['larger than 8 MB', { ...fileSource(Buffer.alloc(1)), size: undefined, read: endless }],
     ['on a dead host', async () => Promise.reject(new UpstreamError('Connection refused'))],
-  ])('has no cover when it is %s', async (_, cover) => {
-    const faulty = await start(cover, { durationSeconds: SHORT_SECONDS });
-    const { status, body, headers } = await sendRequest(faulty.url + pathOf());
+    ['not named', fileSource(png(1, 1)), { coverUrl: null, title: null, author: null }],
+  ])('has no cover when it is %s', async (_, cover, traits) => {
+    const faulty = await start(cover, { durationSeconds: SHORT_SECONDS, ...traits });
+    const { status, body, headers } = await sendRequest(faulty());
     expect([status, body.length, headers['content-length']]).toEqual([200, SHORT_BYTES, String(SHORT_BYTES)]);
     expect(body.includes('APIC', 0, 'latin1')).toBe(false);
     expect(body.subarray(TAG_BYTES + 576).equals(whole.subarray(TAG_BYTES + 576, SHORT_BYTES))).toBe(true);
-  });
-
-  it('has no cover when the item has none', async () => {
-    const traits = { durationSeconds: SHORT_SECONDS, coverUrl: null, title: null, author: null };
-    const bare = await start(fileSource(png(1, 1)), traits);
-    const { body } = await sendRequest(bare.url + pathOf());
-    expect(body.length).toBe(SHORT_BYTES);
-    expect(body.includes('APIC', 0, 'latin1')).toBe(false);
   });
 });
