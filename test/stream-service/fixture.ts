@@ -200,6 +200,13 @@ export async function expectUnsized(url: string, options: RequestOptions = {}): 
   return answer;
 }
 
+/** Expects an answer with a length and ranges. */
+export async function expectSized(url: string): Promise<Buffer> {
+  const { status, headers, body } = await sendRequest(url);
+  expect([status, headers['accept-ranges'], headers['content-length']]).toEqual([200, 'bytes', String(body.length)]);
+  return body;
+}
+
 /** Polls until a condition is true; the timeout of the test bounds it. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));

@@ -7,8 +7,9 @@ import { createFaultHandler } from '../../origin/faults.ts';
 import { madeBy } from '../../origin/media.ts';
 import { inspect } from '../../support/media-tools.ts';
 import { openResponse, sendRequest } from '../../support/request.ts';
-import { until } from '../fixture.ts';
+import { expectSized, until } from '../fixture.ts';
 import { segmentsIn, timelineOf, useResolvedDash } from './dash-fixture.ts';
+import { segmentsOf, statusOf } from './windows.ts';
 
 /** Through the real yt-dlp: live DASH whose segments FFmpeg has made, ten of a minute, so that none ends during a test. */
 const SECONDS = 60;
@@ -81,21 +82,9 @@ async function start(resource: Resource): Promise<string> {
 }
 const serve = async (list: () => string) => start(await site.resolve(list));
 
-const segmentsOf = async (url: string) => {
-  const { status, headers } = await sendRequest(url);
-  expect(status).toBe(302);
-  return new URL(headers.location ?? '', url).searchParams.get('segments');
-};
-const statusOf = async (url: string) => {
-  const { status, body } = await sendRequest(url);
-  return status >= 400 ? `${status} ${JSON.parse(body.toString()).type}` : status;
-};
-
 /** A window as a file. */
 async function download(url: string) {
-  const { status, headers, body } = await sendRequest(url);
-  expect([status, headers['content-length'], headers['accept-ranges']]).toEqual([200, String(body.length), 'bytes']);
-  const { durationSeconds, complaints, codecs } = await inspect(body, '.mp4');
+  const { durationSeconds, complaints, codecs } = await inspect(await expectSized(url), '.mp4');
   return { seconds: Math.round(durationSeconds), complaints, codecs: codecs.toSorted() };
 }
 
