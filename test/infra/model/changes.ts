@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { SynthesizedName } from '../deployment-settings.ts';
 import type { Template } from '../permissions.ts';
 import { mainTemplate } from '../synth.ts';
-import { Change } from './moments.ts';
+import { Change } from './change.ts';
 import { cellsOf, findProblems } from './rules.ts';
 
 /** A deployment, or none. */
@@ -11,7 +11,7 @@ export type Name = SynthesizedName | 'nothing';
 export const templateOf = async (name: Name): Promise<Template> =>
   name === 'nothing' ? { Resources: {} } : mainTemplate(name);
 
-export const changeOf = (former: Template, next: Template) => new Change(former, next, () => true);
+export const changeOf = (former: Template, next: Template) => new Change(former, next);
 
 /** Asserts that nothing is wrong with a deployment, and with the way back: its rollback, or the next deployment. */
 export async function expectSound(from: Name, to: Name): Promise<void> {

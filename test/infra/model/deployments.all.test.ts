@@ -14,6 +14,8 @@ it.each<[from: Name, to: Name]>([
   ['nothing', 'private hobby, to change'],
   ['private hobby, to change', 'private team, to change'],
   ['private hobby, to change', 'hobby'],
+  ['private team, to change', 'team'],
+  ['private hobby, to change', 'team'],
   ['hobby', 'hobby with a pinned release'],
 ])(
   'a deployment, its rollback and its cleanup are accepted, wait for what they need, and leave nothing: %s ↔ %s',
@@ -73,6 +75,18 @@ const BROKEN: readonly (readonly [problem: string, from: Name, to: Name, spoil: 
     'update EdgeDistribution, ok: .* everything that accepts',
     'team',
     'rotated team',
+    hasty('AWS::CloudFront::Distribution'),
+  ],
+  [
+    'update EdgeDistribution, ok: .* the stream host that it leads to',
+    'hobby',
+    'team',
+    hasty('AWS::CloudFront::Distribution'),
+  ],
+  [
+    'update EdgeDistribution, ok: .* its right to invoke what it leads to: StreamsWake',
+    'team',
+    'hobby',
     hasty('AWS::CloudFront::Distribution'),
   ],
   ['create Another, ok: Name is that of \\w+', 'hobby', 'hobby', doubled('AWS::CloudFront::KeyValueStore')],

@@ -1,6 +1,6 @@
 import type { Resource, Template } from '../permissions.ts';
 import { allReferencesOf, referencesIn } from '../template.ts';
-import type { Change, Version } from './moments.ts';
+import type { Change, Version } from './change.ts';
 
 /** What a deployment, its rollback, its cleanup or a deletion does with a resource. */
 export const ACTIONS = ['create', 'update', 'replace', 'delete'] as const;
@@ -96,6 +96,14 @@ const NEEDS: Readonly<Record<string, Need>> = {
   'the resolver that accepts the secret which it sends': [
     ofType('CloudFront::Distribution'),
     (_, other) => ofType('Custom::ToolsLayer')(other),
+  ],
+  'the stream host that it leads to': [
+    ofType('CloudFront::Distribution'),
+    (_, other) => ofType('ECS::Service', 'ElasticLoadBalancingV2::Listener')(other),
+  ],
+  'its right to invoke what it leads to': [
+    ofType('CloudFront::Distribution'),
+    (_, other) => ofType('Lambda::Permission')(other) && other.Properties?.Principal === 'cloudfront.amazonaws.com',
   ],
 };
 
