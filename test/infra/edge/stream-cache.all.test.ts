@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { StateUnavailable } from '../../../core/errors/index.ts';
 import { ffmpeg, mediaKey, resourceOf, type Service, startService, trackOf } from '../../stream-service/fixture.ts';
 import { encodedSound } from '../../stream-service/outputs/encode/mp3/encoded-sound.ts';
 import { fileSource } from '../../stream-service/outputs/encode/mp3/fixture.ts';
@@ -14,34 +13,31 @@ const PAGE = 'https://page.example';
 /** The viewer-request function and the cache in front of the stream service, in the place of CloudFront. */
 describe('the edge cache', () => {
   const calls = { resources: 0, sources: 0, reads: 0, ffmpeg: 0 };
-  let isTableDown = false;
   let service: Service;
   let cache: NginxCache;
   let expected: Buffer;
 
   beforeAll(async () => {
     const sound = await readFile(await encodedSound('sound.m4a', SECONDS, ['-c:a', 'aac']));
-    const counted = (source: ReturnType<typeof fileSource>) => async () => {
-      calls.sources += 1;
-      const read = (first: number, last?: number) => {
-        calls.reads += 1;
-        return source.read(first, last);
-      };
-      return { ...source, read };
-    };
-    const tracks = ['sound', 'unsized'].map((id) => trackOf(id, { video: null, container: 'm4a' }));
-    const resource = resourceOf(tracks, { durationSeconds: SECONDS });
+    const track = trackOf('sound', { video: null, container: 'm4a' });
+    const resource = resourceOf([track], { durationSeconds: SECONDS });
     service = await startService(
       resource,
       {
-        sound: counted(fileSource(sound)),
-        unsized: counted(fileSource(sound, { sized: false })),
+        sound: async () => {
+          calls.sources += 1;
+          const source = fileSource(sound);
+          const read: typeof source.read = (...range) => {
+            calls.reads += 1;
+            return source.read(...range);
+          };
+          return { ...source, read };
+        },
       },
       {
         state: {
           getResource: async (id) => {
             calls.resources += 1;
-            if (isTableDown) throw new StateUnavailable('Down');
             return id === resource.id ? resource : undefined;
           },
           touchResource: async () => undefined,
@@ -110,28 +106,5 @@ describe('the edge cache', () => {
       expect([status, headers['access-control-allow-origin']]).toEqual(['MISS', origin]);
     }
     expect((await view(conversion(''), { origin: PAGE })).headers['access-control-allow-origin']).toBe(PAGE);
-  });
-
-  it('keeps nothing of unknown length', async () => {
-    for (let request = 0; request < 2; request += 1) {
-      const { status, headers, cache: kept } = await view(`Media/${mediaKey('unsized')}`);
-      expect([status, headers['cache-control'], kept]).toEqual([200, 'no-store', 'MISS']);
-    }
-    expect(calls.sources).toBe(2);
-  });
-
-  it('keeps no error', async () => {
-    const unknown = `Media/${mediaKey('sound').slice(0, -1)}!`;
-    for (let request = 0; request < 2; request += 1) {
-      const { status, headers } = await view(unknown);
-      expect([status, headers['cache-control']]).toEqual([404, 'no-store']);
-    }
-    const path = conversion('format=mp3&start=2');
-    isTableDown = true;
-    expect((await view(path)).status).toBeGreaterThanOrEqual(500);
-    isTableDown = false;
-    expect((await view(path)).status).toBe(200);
-    const invalid = await view(conversion('format=mp3&start=9&end=2'));
-    expect([invalid.status, invalid.headers['cache-control']]).toEqual([400, 'no-store']);
   });
 });
