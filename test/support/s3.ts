@@ -13,8 +13,7 @@ export interface ObjectStore {
   close(): Promise<void>;
 }
 
-/** @param port 0: any free port */
-export async function startObjectStore(port = 0): Promise<ObjectStore> {
+export async function startObjectStore(): Promise<ObjectStore> {
   const objects = new Map<string, Buffer | string>();
   const answers: string[] = [];
   const server = createServer((request, response) => {
@@ -31,6 +30,6 @@ export async function startObjectStore(port = 0): Promise<ObjectStore> {
     } else if (status === 304) response.writeHead(304, { etag }).end();
     else response.writeHead(200, { etag, 'content-length': Buffer.byteLength(content ?? '') }).end(content);
   });
-  const { url, close } = await listen(server, port);
+  const { url, close } = await listen(server);
   return { endpoint: url, objects, answers, close };
 }

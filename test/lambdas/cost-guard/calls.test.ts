@@ -110,62 +110,57 @@ describe('createHostLimit', () => {
 });
 
 describe('createConcurrencyLimit', () => {
-  /** Lambda with a reservation, which refuses more than `quota`. */
-  function createFixture({ quota = 900, reserved }: { quota?: number; reserved?: number } = {}) {
+  /** Lambda with a reservation, which refuses more than `quota`, or answers nothing. */
+  function createFixture({ quota = 900, reserved = undefined as number | undefined, isDown = false } = {}) {
     const lambda = new LambdaClient({ region: 'eu-central-1' });
-    const world = { reserved, quota };
+    const world = { reserved, isDown };
     const changes: unknown[] = [];
     lambda.send = async (command: { constructor: { name: string }; input: object }) => {
-      const { input } = command;
-      const name = command.constructor.name.replace(/^_/, '');
-      if (name.startsWith('Get')) return { ReservedConcurrentExecutions: world.reserved } as never;
-      const { ReservedConcurrentExecutions: wanted } = input as { ReservedConcurrentExecutions?: number };
+      if (world.isDown) throw new Error('No answer');
+      if (/^_?Get/.test(command.constructor.name)) return { ReservedConcurrentExecutions: world.reserved } as never;
+      const { ReservedConcurrentExecutions: wanted } = command.input as { ReservedConcurrentExecutions?: number };
       changes.push(wanted);
-      if ((wanted ?? 0) > world.quota)
+      if ((wanted ?? 0) > quota)
         throw Object.assign(new Error('below its minimum'), { name: 'InvalidParameterValueException' });
       world.reserved = wanted;
       return {} as never;
     };
+    const options = { lambda, functionName: 'f', log: silentLog };
     return {
       world,
       changes,
-      lambda,
-      limit: createConcurrencyLimit({ lambda, functionName: 'f', limit: 8, log: silentLog }),
+      limit: createConcurrencyLimit({ ...options, limit: 8 }),
+      reserve: createReservation({ ...options, limit: 2 }),
     };
   }
 
-  it('reserves the limit, 0 while closed, and the limit again', async () => {
-    const { limit, changes } = createFixture();
-    for (const isClosed of [false, false, true, true, false, false]) await limit(isClosed);
-    expect(changes).toEqual([8, 0, 8]);
+  it.each<[what: string, of: Parameters<typeof createFixture>[0], closed: boolean[], expected: unknown[]]>([
+    [
+      'reserves the limit, 0 while closed, and the limit again',
+      {},
+      [false, false, true, true, false, false],
+      [8, 0, 8],
+    ],
+    [
+      'leaves a new account to its quota, closes it nevertheless, and opens it by reserving nothing',
+      { quota: 0 },
+      [false, false, true, false, false],
+      [8, 0, undefined],
+    ],
+    ['opens a new account that an earlier process has closed', { quota: 0, reserved: 0 }, [false], [8, undefined]],
+  ])('%s', async (_, of, closed, expected) => {
+    const { limit, changes, world } = createFixture(of);
+    for (const isClosed of closed) await limit(isClosed);
+    expect(changes).toEqual(expected);
+    expect(world.reserved).toBe(expected.at(-1));
   });
 
-  it('leaves a new account to its quota, closes it nevertheless, and opens it by reserving nothing', async () => {
-    const { limit, changes } = createFixture({ quota: 0 });
-    for (const isClosed of [false, false, true, false, false]) await limit(isClosed);
-    expect(changes).toEqual([8, 0, undefined]);
-  });
-
-  it('opens a new account that an earlier process has closed', async () => {
-    const { limit, changes, world } = createFixture({ quota: 0, reserved: 0 });
-    await limit(false);
-    expect([changes, world.reserved]).toEqual([[8, undefined], undefined]);
-  });
-
-  it('keeps executions reserved while closed', async () => {
-    const { world, changes, lambda } = createFixture();
-    const reserve = createReservation({ lambda, functionName: 'f', limit: 2, log: silentLog });
+  it('keeps executions reserved while closed, and fails for other errors', async () => {
+    const { world, changes, limit, reserve } = createFixture();
     for (const isClosed of [false, true, false]) await reserve(isClosed);
     expect([changes, world.reserved]).toEqual([[2], 2]);
-    lambda.send = async () => Promise.reject(new Error('No answer'));
-    await expect(reserve(true)).rejects.toThrow('No answer');
-  });
-
-  it('fails for other errors', async () => {
-    const lambda = new LambdaClient({ region: 'eu-central-1' });
-    lambda.send = async () => Promise.reject(new Error('No answer'));
-    const limit = createConcurrencyLimit({ lambda, functionName: 'f', limit: 8, log: silentLog });
-    await expect(limit(true)).rejects.toThrow('No answer');
+    world.isDown = true;
+    for (const act of [limit, reserve]) await expect(act(true)).rejects.toThrow('No answer');
   });
 });
 

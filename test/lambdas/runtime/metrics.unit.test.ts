@@ -1,11 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { serviceMetric } from '../../../infra/constructs/service-function.ts';
 import { createResolveMetrics, createToolMetrics } from '../../../lambdas/metrics.ts';
 
 const STAGE = 'prod';
-const DASHBOARD = join(import.meta.dirname, '../../../infra/constructs/monitoring.ts');
 
 let lines: Record<string, unknown>[];
 beforeEach(() => {
@@ -58,30 +54,4 @@ describe('createResolveMetrics and createToolMetrics', () => {
       line('ToolAgeHours', 'None', 26, { Stage: STAGE }),
     ]);
   });
-
-  it('use the names that the dashboard queries', () => {
-    createResolveMetrics(STAGE).resolved('resolved');
-    const [, schema, name] = /search\('([\w,]+)', '(\w+)'/.exec(readFileSync(DASHBOARD, 'utf8')) ?? [];
-    const [namespace, ...dimensions] = schema?.split(',') ?? [];
-    expect(lines[0]).toEqual(line(name ?? '', 'Count', 1, { Stage: STAGE, Outcome: 'resolved' }));
-    expect(lines[0]).toMatchObject({
-      _aws: { CloudWatchMetrics: [{ Namespace: namespace, Dimensions: [dimensions] }] },
-    });
-  });
-
-  it.each(['ToolUpdateFailed', 'MaintenanceSeconds', 'ToolAgeHours'] as const)(
-    'write %s with the dimensions that alarms use',
-    (name) => {
-      const tools = createToolMetrics(STAGE);
-      tools.updateFailed();
-      tools.maintained(1);
-      tools.age(1);
-      const { namespace, metricName, dimensions = {} } = serviceMetric(STAGE, name);
-      const found = lines.find((each) => metricName in each);
-      expect(found).toMatchObject({
-        _aws: { CloudWatchMetrics: [{ Namespace: namespace, Dimensions: [Object.keys(dimensions)] }] },
-        ...dimensions,
-      });
-    },
-  );
 });
