@@ -12,19 +12,18 @@ import { createResolver } from '../../../core/resolve/create-resolver.ts';
 import type { EntryRequest } from '../../../core/resolve/index.ts';
 import type { Resource } from '../../../core/state/resource.ts';
 import { createFanOut, createResolveEntry, type EntryEvent } from '../../../lambdas/api/fan-out.ts';
-import { FunctionFailed } from '../../bundled/bundled-function.ts';
-import { InvokeRefused } from '../../bundled/invoke-api.ts';
 import { fakeWorkers } from '../../core/resolve/fake-workers.ts';
 import { closeAfterwards } from '../../support/close-afterwards.ts';
+import { openTemporaryState } from '../../support/temporary-state.ts';
 import { RESOURCE } from '../fakes.ts';
-import { startInvokeFixture } from '../invoke-fakes.ts';
 
-const FUNCTION = 'get-resource';
 const forEver = new Promise<never>(() => undefined);
 
-const fixture = closeAfterwards(await startInvokeFixture());
+const { state } = closeAfterwards(await openTemporaryState());
 const egress = closeAfterwards(createEgress({ allow: [] }));
 
+/** The function that is invoked, as `invoker.test` has it answer. */
+let invoke: (event: EntryEvent) => Promise<unknown>;
 let lists = 0;
 let page: string;
 beforeEach(() => {
@@ -49,11 +48,17 @@ async function resolveList(names: readonly string[], { patience = 20_000, entrie
   const resolver = createResolver({
     tools: { ytDlp: () => ({ version: '1', command: ['yt-dlp'], source: 'path' }) },
     egress,
-    state: fixture.state,
+    state,
     entriesAtOnce,
     resolveEntry: createFanOut({
-      state: fixture.state,
-      invoke: (event, signal) => fixture.invoker.invoke(FUNCTION, event, signal),
+      state,
+      invoke: async (event, signal) => {
+        const { promise: aborted, reject } = Promise.withResolvers<never>();
+        signal.addEventListener('abort', () => reject(signal.reason));
+        // As JSON, in both directions.
+        const answer = invoke(JSON.parse(JSON.stringify(event))).then((value) => JSON.parse(JSON.stringify(value)));
+        return Promise.race([answer, aborted]);
+      },
       resolveHere: ({ url }) => here(url.split('/').at(-1) ?? ''),
     }),
     start: fakeWorkers(() => ({ _type: 'playlist', id: 'list', title: 'List', entries })).start,
@@ -77,23 +82,16 @@ function playFunction(resolve: (name: string) => Promise<readonly Resource[]>) {
     log: { info: note, warn: note, error: note },
   });
   const events: EntryEvent[] = [];
-  fixture.functions.set(FUNCTION, async (event: EntryEvent) => {
+  invoke = async (event) => {
     events.push(event);
     return resolveEntry(event);
-  });
+  };
   return { events, logged };
-}
-
-/** For tests in which only some events fail. */
-function functionInPlace(): (event: EntryEvent) => Promise<unknown> {
-  const played = fixture.functions.get(FUNCTION);
-  if (!played) throw new Error('No function is in place');
-  return (event) => played(event as never);
 }
 
 async function keep(name: string): Promise<Resource[]> {
   const resource = resourceNamed(name);
-  await fixture.state.putResource(resource);
+  await state.putResource(resource);
   return [resource];
 }
 const kept = (name: string) => [`Resolved ${name}`, resourceNamed(name).id];
@@ -115,7 +113,7 @@ describe('createFanOut', () => {
   it('ends an invocation one second before the deadline of its caller', async () => {
     const events: EntryEvent[] = [];
     const resolveEntry = createFanOut({
-      state: fixture.state,
+      state,
       invoke: async (event) => {
         events.push(event);
         return { failure: 'final' };
@@ -184,11 +182,11 @@ describe('an entry of a fanned-out playlist', () => {
 
   it('is resolved by the invocation of its list when it gets none of its own', async () => {
     playFunction(keep);
-    const answer = functionInPlace();
-    fixture.functions.set(FUNCTION, async (event: EntryEvent) => {
+    const answer = invoke;
+    invoke = async (event) => {
       if (nameOf(event) === 'a') return answer(event);
-      throw new InvokeRefused(429, 'TooManyRequestsException');
-    });
+      throw Object.assign(new Error('Rate exceeded'), { name: 'TooManyRequestsException' });
+    };
     const resolvedHere: string[] = [];
     const here = async (name: string) => {
       resolvedHere.push(name);
@@ -200,13 +198,13 @@ describe('an entry of a fanned-out playlist', () => {
   });
 
   it('keeps bare metadata at the deadline when its invocation hangs', async () => {
-    fixture.functions.set(FUNCTION, () => forEver);
+    invoke = () => forEver;
     expect(await resolveList(['a'], { patience: 3_000 })).toEqual([bare('a')]);
   });
 
   it.each<[string, unknown]>([
     ['null', null],
-    ['a time-out', new FunctionFailed({ errorType: 'Sandbox.Timedout', errorMessage: 'Task timed out' })],
+    ['a time-out', new Error('get-resource failed: {"errorType":"Sandbox.Timedout"}')],
     ['a string', 'resources'],
     ['an array', []],
     ['ids that are not strings', { resources: [1] }],
@@ -216,10 +214,10 @@ describe('an entry of a fanned-out playlist', () => {
     ['an unknown failure', { failure: 404 }],
     ['a response of the HTTP API', { statusCode: 404, body: '{}' }],
   ])('keeps bare metadata after an invalid response or none: %s', async (_, nonsense) => {
-    fixture.functions.set(FUNCTION, async () => {
+    invoke = async () => {
       if (nonsense instanceof Error) throw nonsense;
       return nonsense;
-    });
+    };
     expect(await resolveList(['a'])).toEqual([bare('a')]);
   });
 });

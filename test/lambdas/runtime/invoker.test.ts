@@ -1,17 +1,27 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createInvoker } from '../../../lambdas/invoker.ts';
 import { FunctionFailed } from '../../bundled/bundled-function.ts';
-import { InvokeRefused } from '../../bundled/invoke-api.ts';
+import { InvokeRefused, startInvokeApi } from '../../bundled/invoke-api.ts';
 import { closeAfterwards } from '../../support/close-afterwards.ts';
-import { startInvokeFixture } from '../invoke-fakes.ts';
 
-const invokeApi = closeAfterwards(await startInvokeFixture());
+/** Of the function `other`. */
+let answerTo: (event: unknown) => Promise<unknown>;
+const { endpoint } = closeAfterwards(
+  await startInvokeApi((name) => (name === 'other' ? { invoke: (event) => answerTo(event) } : undefined)),
+);
+vi.stubEnv('AWS_REGION', 'eu-central-1');
+vi.stubEnv('AWS_ACCESS_KEY_ID', 'test');
+vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'test');
+vi.stubEnv('AWS_ENDPOINT_URL_LAMBDA', endpoint);
+afterAll(() => void vi.unstubAllEnvs());
+const invoker = createInvoker();
 
 let events: unknown[];
 const forEver = new Promise<never>(() => undefined);
 const noAbort = () => new AbortController().signal;
 /** Implements the function `other` and records its events. */
 const implement = (answer: (count: number) => Promise<unknown>) => {
-  invokeApi.functions.set('other', (event) => answer(events.push(event)));
+  answerTo = (event) => answer(events.push(event));
 };
 beforeEach(() => {
   events = [];
@@ -20,7 +30,7 @@ beforeEach(() => {
 describe('invoke', () => {
   it.each([{ a: [1, 'ü'] }, [], 'text', 0, false, null])('returns the response %j unchanged', async (answer) => {
     implement(async () => answer);
-    expect(await invokeApi.invoker.invoke('other', { kind: 'entry' }, noAbort())).toEqual(answer);
+    expect(await invoker.invoke('other', { kind: 'entry' }, noAbort())).toEqual(answer);
     expect(events).toEqual([{ kind: 'entry' }]);
   });
 
@@ -29,15 +39,18 @@ describe('invoke', () => {
       if (count < 3) throw new InvokeRefused(429, 'TooManyRequestsException');
       return { count };
     });
-    expect(await invokeApi.invoker.invoke('other', {}, noAbort())).toEqual({ count: 3 });
+    expect(await invoker.invoke('other', {}, noAbort())).toEqual({ count: 3 });
+    implement(() => Promise.reject(new InvokeRefused(429, 'TooManyRequestsException')));
+    // By this name the fan-out knows it.
+    await expect(invoker.invoke('other', {}, noAbort())).rejects.toMatchObject({ name: 'TooManyRequestsException' });
   });
 
   it('does not retry a function that does not exist or may not be invoked', async () => {
-    await expect(invokeApi.invoker.invoke('unknown', {}, noAbort())).rejects.toThrow('ResourceNotFoundException');
+    await expect(invoker.invoke('unknown', {}, noAbort())).rejects.toThrow('ResourceNotFoundException');
     implement(async () => {
       throw new InvokeRefused(403, 'AccessDeniedException');
     });
-    await expect(invokeApi.invoker.invoke('other', {}, noAbort())).rejects.toThrow('AccessDeniedException');
+    await expect(invoker.invoke('other', {}, noAbort())).rejects.toThrow('AccessDeniedException');
     expect(events).toHaveLength(1);
   });
 
@@ -45,7 +58,7 @@ describe('invoke', () => {
     implement(async () => {
       throw new FunctionFailed({ errorType: 'Runtime.ExitError', errorMessage: 'x'.repeat(5_000) });
     });
-    const failure = await invokeApi.invoker.invoke('other', {}, noAbort()).catch(String);
+    const failure = await invoker.invoke('other', {}, noAbort()).catch(String);
     expect(failure).toMatch(/^Error: other failed: \{"errorType":"Runtime\.ExitError"/);
     expect(String(failure).length).toBeLessThan(300);
     expect(events).toHaveLength(1);
@@ -57,14 +70,14 @@ describe('invoke', () => {
       leaving.abort();
       return forEver;
     });
-    await expect(invokeApi.invoker.invoke('other', {}, leaving.signal)).rejects.toThrow(/abort/i);
+    await expect(invoker.invoke('other', {}, leaving.signal)).rejects.toThrow(/abort/i);
   });
 });
 
 describe('invokeAsync', () => {
   it('resolves once Lambda has accepted the event', async () => {
     implement(() => forEver);
-    await invokeApi.invoker.invokeAsync('other', { kind: 'ahead' }, noAbort());
+    await invoker.invokeAsync('other', { kind: 'ahead' }, noAbort());
     expect(events).toEqual([{ kind: 'ahead' }]);
   });
 
@@ -72,10 +85,10 @@ describe('invokeAsync', () => {
     implement(async () => {
       throw new FunctionFailed({ errorType: 'Error', errorMessage: 'broke' });
     });
-    await expect(invokeApi.invoker.invokeAsync('other', {}, noAbort())).resolves.toBeUndefined();
+    await expect(invoker.invokeAsync('other', {}, noAbort())).resolves.toBeUndefined();
   });
 
   it('rejects when the function does not exist', async () => {
-    await expect(invokeApi.invoker.invokeAsync('unknown', {}, noAbort())).rejects.toThrow('ResourceNotFoundException');
+    await expect(invoker.invokeAsync('unknown', {}, noAbort())).rejects.toThrow('ResourceNotFoundException');
   });
 });

@@ -3,12 +3,13 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { signRequest } from '../../../core/http/access-secrets.ts';
+import type { Container } from '../../images/container.ts';
 import { mediaKey, openResponse, resourceOf, videoTrack } from '../../stream-service/fixture.ts';
 import { startUpstream, type Upstream } from '../../stream-service/source/upstream.ts';
 import { bundleProgram } from '../../support/bundle-program.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { createDistribution, type View } from './distribution.ts';
-import { type HostProcess, STREAM_SERVICE, startHostProcess } from './host-process.ts';
+import { STREAM_SERVICE, startHostProcess } from './host-process.ts';
 import { type OnDemandFixture, startOnDemandFixture } from './on-demand-fixture.ts';
 
 const MEDIA = `/api/stream/media/${mediaKey('video')}`;
@@ -24,7 +25,7 @@ let fixture: OnDemandFixture;
 let hosts: Map<string, number>;
 let clockOffsetFile: string;
 let startedAt: number;
-let processes: HostProcess[];
+let processes: Container[];
 let distribution: ReturnType<typeof createDistribution>;
 
 beforeEach(async () => {
@@ -46,7 +47,7 @@ beforeEach(async () => {
   await fixture.state.putResource(resourceOf([videoTrack({ url: `${upstream.origin}/film`, container: 'webm' })]));
 });
 afterEach(async () => {
-  for (const host of processes) await host.close();
+  for (const host of processes) await host.end();
 });
 
 /** Advances the clocks of the functions, the edge and the hosts. */
@@ -72,7 +73,7 @@ async function comesUp(name = NAME, environment: Record<string, string> = {}) {
   const address = `02:${hosts.size}`;
   fixture.aws.names.set(address, name);
   const registered = fixture.nextEvent('serving');
-  const host = await startHostProcess({
+  const { host, port } = await startHostProcess({
     program,
     table: fixture.table,
     source: upstream.origin.replace('http://', ''),
@@ -85,10 +86,10 @@ async function comesUp(name = NAME, environment: Record<string, string> = {}) {
     },
   });
   processes.push(host);
-  hosts.set(name, host.port);
+  hosts.set(name, port);
   fixture.aws.service.runningCount = 1;
   await registered;
-  return host;
+  return { host, port };
 }
 
 /** From no host to a registered host, through one request. */
@@ -107,7 +108,7 @@ describe('the on-demand stream host', () => {
     expect(fixture.aws.service.desiredCount).toBe(1);
     expect(fixture.aws.store.size).toBe(0);
 
-    const host = await comesUp();
+    const { host, port } = await comesUp();
     const whole = await view();
     expect(whole).toMatchObject({ by: NAME, status: 200 });
     expect(whole.body.equals(FILE)).toBe(true);
@@ -116,7 +117,7 @@ describe('the on-demand stream host', () => {
     const notFound = { type: '/problems/not-found', title: 'Resource Not Found', status: 404 };
     const [read = {}] = distribution.sent;
     const strangers = async (headers: Record<string, string>, path = SENT) => {
-      const answer = await fetch(`http://127.0.0.1:${host.port}${path}`, {
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
         headers: { range: 'bytes=0-9', ...headers },
       });
       return [answer.status, answer.status === 404 ? await answer.json() : undefined];
@@ -133,7 +134,7 @@ describe('the on-demand stream host', () => {
     const unknown = await distribution.view(MEDIA.replace(/.$/, '_'));
     expect(titled(unknown)).toMatchObject({ by: NAME, status: 404 });
 
-    host.passMinute();
+    host.kill('SIGUSR2');
     expect(await host.ended).toBe(0);
     expect([fixture.aws.store.size, fixture.aws.service.desiredCount]).toEqual([0, 0]);
     fixture.aws.service.runningCount = 0;
@@ -162,8 +163,8 @@ describe('the on-demand stream host', () => {
   );
 
   it('answers for itself when it is full', async () => {
-    const host = await awake({ MAX_STREAMS: '1' });
-    const held = await openResponse(`http://127.0.0.1:${host.port}${MEDIA}`, {
+    const { port } = await awake({ MAX_STREAMS: '1' });
+    const held = await openResponse(`http://127.0.0.1:${port}${MEDIA}`, {
       'x-reelay-origin': signRequest(secret(), { method: 'GET', path: MEDIA }, Math.floor(fixture.now() / 1000)),
     });
     expect(held.statusCode).toBe(200);
@@ -173,25 +174,25 @@ describe('the on-demand stream host', () => {
 
   it('drains when ECS replaces it: the new task is registered, and the end of the old one changes nothing', async () => {
     const SUCCESSOR = 'ec2-192-0-2-2.compute-1.amazonaws.com';
-    const old = await awake();
+    const { host: old } = await awake();
     await comesUp(SUCCESSOR);
     expect(await view({ range: 'bytes=0-9' })).toMatchObject({ by: SUCCESSOR, status: 206 });
-    old.terminate();
+    old.kill('SIGTERM');
     expect(await old.ended).toBe(0);
     expect(await view({ range: 'bytes=0-9' })).toMatchObject({ by: SUCCESSOR, status: 206 });
     expect(fixture.aws.service.desiredCount).toBe(1);
   });
 
   it('ends its registration when it is stopped', async () => {
-    const host = await awake();
-    host.terminate();
+    const { host } = await awake();
+    host.kill('SIGTERM');
     expect(await host.ended).toBe(0);
     expect([fixture.aws.store.size, fixture.aws.service.desiredCount]).toEqual([0, 1]);
   });
 
   it('is replaced by ECS after a crash; until then its address is asked, at most for as long as its registration', async () => {
-    const host = await awake();
-    host.kill();
+    const { host } = await awake();
+    host.kill('SIGKILL');
     await host.ended;
     expect(await view()).toMatchObject({ by: 'edge', status: 504 });
     const other = 'ec2-192-0-2-2.compute-1.amazonaws.com';
