@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { access, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { withLock } from '../../packages/yt-dlp-worker/src/install/version-store.ts';
@@ -53,15 +53,21 @@ export async function buildImage(options: BuildOptions): Promise<Image> {
   const { name, context, dockerfile = join(context, 'Dockerfile'), stages = {} } = options;
   const key = await digestOf([dockerfile, context, ...Object.values(stages)]);
   const file = join(IMAGES_DIR, name, `${key}.json`);
-  const build = async () => {
-    if (await isThere(file)) return;
+  return recorded(file, join(IMAGES_DIR, 'lock'), async () => {
     await removeImages(name);
-    const image = await buildUnpacked({ ...options, dockerfile });
-    await writeFile(`${file}.new`, JSON.stringify(image));
+    return buildUnpacked({ ...options, dockerfile });
+  });
+}
+
+/** An image by its record, which is made once, whichever process comes first. @param lock of those that wait for each other */
+async function recorded(file: string, lock: string, make: () => Promise<Image>): Promise<Image> {
+  const makeOnce = async () => {
+    if (await isThere(file)) return;
+    await writeFile(`${file}.new`, JSON.stringify(await make()));
     await rename(`${file}.new`, file);
   };
-  await mkdir(join(IMAGES_DIR, name), { recursive: true });
-  await withLock(join(IMAGES_DIR, 'lock'), build, { signal: AbortSignal.timeout(BUILD_TIMEOUT_MS) });
+  await mkdir(dirname(file), { recursive: true });
+  await withLock(lock, makeOnce, { signal: AbortSignal.timeout(BUILD_TIMEOUT_MS) });
   return JSON.parse(await readFile(file, 'utf8'));
 }
 
@@ -74,16 +80,11 @@ export async function oncePerRun(name: string, build: () => Promise<Image>): Pro
   if (!TEST_RUN) return build();
   const folder = join(IMAGES_DIR, name);
   const file = join(folder, `run-${TEST_RUN}.json`);
-  const buildOnce = async () => {
-    if (await isThere(file)) return;
+  return recorded(file, join(IMAGES_DIR, `${name}.lock`), async () => {
     const image = await build();
     for (const other of await readdir(folder)) if (other.startsWith('run-')) await rm(join(folder, other));
-    await writeFile(`${file}.new`, JSON.stringify(image));
-    await rename(`${file}.new`, file);
-  };
-  await mkdir(folder, { recursive: true });
-  await withLock(join(IMAGES_DIR, `${name}.lock`), buildOnce, { signal: AbortSignal.timeout(BUILD_TIMEOUT_MS) });
-  return JSON.parse(await readFile(file, 'utf8'));
+    return image;
+  });
 }
 
 async function buildUnpacked({

@@ -29,3 +29,9 @@ export interface Edge {
 
 export const distribution = (of: Template): Edge =>
   onlyResource(of, 'AWS::CloudFront::Distribution').DistributionConfig as never as Edge;
+
+/** The behaviour of a path, in whose patterns `?` is one character and `*` any number. */
+export const behaviourOf = ({ CacheBehaviors, DefaultCacheBehavior }: Edge, path: string): Behaviour =>
+  CacheBehaviors.find(({ PathPattern = '' }) =>
+    new RegExp(`^${PathPattern.replaceAll('?', '.').replaceAll('*', '.*')}$`).test(path),
+  ) ?? DefaultCacheBehavior;

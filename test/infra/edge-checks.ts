@@ -2,16 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { routes } from '../../core/api/operations.ts';
 import { profiles } from '../../infra/profiles.ts';
 import { PROFILE_NAMES, regional, regionalTemplate, template } from './deployments.ts';
-import { distribution } from './distribution.ts';
-import { dependenciesOf, onlyResource, resourcesOfType } from './template.ts';
+import { behaviourOf, distribution } from './distribution.ts';
+import { dependenciesOf, onlyResource, resourcesOfType, valuesOf } from './template.ts';
 
 const CACHING_DISABLED = '4135ea2d-6df8-44a3-9df3-4b5a84be39ad';
 const ALL_VIEWER_EXCEPT_HOST = 'b689b0a8-53d0-40ab-baf2-68738e2966ac';
 
 const KEY = 'k'.repeat(33);
-/** Whether a path has the pattern of a behaviour: `?` is one character, `*` any number. */
-const matches = (pattern: string, path: string) =>
-  new RegExp(`^${pattern.replaceAll('?', '.').replaceAll('*', '.*')}$`).test(path);
+/** What resolves links. */
+const RESOLVES = [
+  ...['/api/Fetch/GetResource', '/api/Fetch/GetDetails', '/api/Fetch/GetPlayback'],
+  ...['/api/Get', '/api/Feed', '/api/Stream/Archive', '/mcp'],
+];
 
 /** Tests of the CloudFront distribution, the HTTP API and WAF. */
 export function checkEdge(): void {
@@ -46,12 +48,10 @@ export function checkEdge(): void {
     });
 
     it('routes every path of the stream service in any case to its behaviour', () => {
-      const { CacheBehaviors } = distribution(of);
       const streams = routes.filter(({ servedBy }) => servedBy === 'stream-service');
       const paths = streams.map(({ path }) => path.replaceAll(/\{\w+\}/g, KEY));
       for (const path of paths.flatMap((each) => [each, each.toLowerCase()])) {
-        const first = CacheBehaviors.find(({ PathPattern }) => matches(PathPattern ?? '', path));
-        expect([path, first?.PathPattern]).toEqual([path, '/???/??????/*']);
+        expect([path, behaviourOf(distribution(of), path).PathPattern]).toEqual([path, '/???/??????/*']);
       }
     });
 
@@ -106,14 +106,8 @@ export function checkEdge(): void {
     );
 
     it('has API routes for the paths in the case that the viewer function sends', () => {
-      const routes = resourcesOfType(of, 'AWS::ApiGatewayV2::Route').map(({ properties }) =>
-        String(properties.RouteKey),
-      );
-      expect(routes.sort()).toEqual([
-        ...['$default', 'ANY /api/Feed', 'ANY /api/Fetch/GetDetails'],
-        ...['ANY /api/Fetch/GetPlayback', 'ANY /api/Fetch/GetResource', 'ANY /api/Get', 'ANY /api/Stream/Archive'],
-        'ANY /mcp',
-      ]);
+      const routes = valuesOf(of, 'AWS::ApiGatewayV2::Route', 'RouteKey').map(String);
+      expect(routes.sort()).toEqual(['$default', ...RESOLVES.map((path) => `ANY ${path}`)].sort());
       expect(onlyResource(of, 'AWS::ApiGatewayV2::Stage')).toMatchObject({
         StageName: '$default',
         DefaultRouteSettings: { ThrottlingRateLimit: expect.any(Number), ThrottlingBurstLimit: expect.any(Number) },
@@ -125,10 +119,7 @@ export function checkEdge(): void {
         DefaultRouteSettings: { ThrottlingRateLimit: number };
         RouteSettings: Record<string, { ThrottlingRateLimit: number; ThrottlingBurstLimit: number }>;
       };
-      expect(Object.keys(RouteSettings)).toEqual([
-        ...['ANY /api/Fetch/GetResource', 'ANY /api/Fetch/GetDetails', 'ANY /api/Fetch/GetPlayback'],
-        ...['ANY /api/Get', 'ANY /api/Feed', 'ANY /api/Stream/Archive', 'ANY /mcp'],
-      ]);
+      expect(Object.keys(RouteSettings)).toEqual(RESOLVES.map((path) => `ANY ${path}`));
       const [{ ThrottlingRateLimit = 0 } = {}, ...others] = Object.values(RouteSettings);
       for (const other of others) expect(other.ThrottlingRateLimit).toBe(ThrottlingRateLimit);
       expect(ThrottlingRateLimit).toBe(profiles[name].resolveRate);
@@ -187,10 +178,7 @@ export function checkEdge(): void {
           300,
           {
             OrStatement: {
-              Statements: [
-                ...['/api/fetch/getresource', '/api/fetch/getdetails', '/api/fetch/getplayback'],
-                ...['/api/get', '/api/feed', '/api/stream/archive', '/mcp'],
-              ].map(path),
+              Statements: RESOLVES.map((each) => path(each.toLowerCase())),
             },
           },
         ],

@@ -5,7 +5,7 @@ import { readSettings } from '../../core/config/settings.ts';
 import { readTaskSettings } from '../../stream-service/task/start-task.ts';
 import { resourcesByRole } from './permissions.ts';
 import { FUNCTIONS, mainTemplate } from './synth.ts';
-import { containerOf, functionNamed, resourcesOfType } from './template.ts';
+import { containerOf, functionNamed, propertiesOf, resourcesOfType } from './template.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -164,9 +164,9 @@ describe.each(['hobby', 'team'] as const)('the access keys of %s', (profile) => 
   });
 
   it('are checked by the edge function, which has the store', () => {
-    const [edge = {}] = resourcesOfType(deployed[profile], 'AWS::CloudFront::Function')
-      .map(({ properties }) => properties)
-      .filter(({ FunctionConfig }) => Object(FunctionConfig).KeyValueStoreAssociations);
+    const [edge = {}] = propertiesOf(deployed[profile], 'AWS::CloudFront::Function').filter(
+      ({ FunctionConfig }) => Object(FunctionConfig).KeyValueStoreAssociations,
+    );
     // Names are short where the instance is private.
     expect(edge.FunctionCode).toContain('x-reelay-access');
     expect(edge.FunctionCode).toContain('Contact: mailto:security@media.example');

@@ -11,7 +11,7 @@ import { createApp } from '../../infra/create-app.ts';
 import { itemsByRole, resourcesByRole, type Template } from './permissions.ts';
 import { expectedItems } from './roles.ts';
 import { flags, placeholderBundle, temporaryFolder } from './synth.ts';
-import { resourcesOfType } from './template.ts';
+import { propertiesOf, resourcesOfType } from './template.ts';
 
 it('is a construct of any stack, which reads no settings of the context', () => {
   const folder = temporaryFolder();
@@ -97,18 +97,18 @@ it.each(['hobby', 'team'] as const)('%s uses the network and the table of anothe
   const template = assembly.getStackByName('Site').template as Template;
   for (const type of ['AWS::DynamoDB::GlobalTable', 'AWS::EC2::VPC', 'AWS::EC2::Subnet', 'AWS::EC2::VPCEndpoint'])
     expect(resourcesOfType(template, type)).toEqual([]);
-  for (const { properties } of resourcesOfType(template, 'AWS::EC2::SecurityGroup'))
+  for (const properties of propertiesOf(template, 'AWS::EC2::SecurityGroup'))
     expect(JSON.stringify(properties.VpcId)).toContain('OutputRefVpc');
   // CloudFront refuses changes of their tags.
   for (const type of ['AWS::CloudFront::VpcOrigin', 'AWS::CloudFront::Function'])
-    for (const { properties } of resourcesOfType(template, type)) expect(properties).not.toHaveProperty('Tags');
+    for (const properties of propertiesOf(template, type)) expect(properties).not.toHaveProperty('Tags');
   expect(JSON.stringify(resourcesOfType(template, 'AWS::CloudFront::Distribution'))).toContain('CostCenter');
   const items = itemsByRole(template);
   const expected = Object.entries(expectedItems(profile)).map(([role, rights]) => [`Media${role}`, rights]);
   expect(items).toMatchObject(Object.fromEntries(expected));
   const granted = Object.values(resourcesByRole(template, 'dynamodb:GetItem')).flat();
   for (const resource of granted) expect(JSON.stringify(resource)).toContain('OutputFnGetAttState');
-  for (const { properties } of resourcesOfType(template, 'AWS::ElasticLoadBalancingV2::LoadBalancer'))
+  for (const properties of propertiesOf(template, 'AWS::ElasticLoadBalancingV2::LoadBalancer'))
     expect(JSON.stringify(properties.Subnets)).toMatch(/^\[.*closedSubnet1.*closedSubnet2.*\]$/);
 });
 

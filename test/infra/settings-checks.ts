@@ -3,7 +3,7 @@ import { DOMAIN, EXTRACTOR_ARGS, PLUGINS_LAYER, SECRET } from './deployment-sett
 import { PROFILE_NAMES, regionalTemplate, template } from './deployments.ts';
 import { distribution } from './distribution.ts';
 import { resourcesByRole, type Template, withoutHash } from './permissions.ts';
-import { containerOf, functionNamed, onlyResource, resourcesOfType } from './template.ts';
+import { containerOf, functionNamed, onlyResource, propertiesOf, resourcesOfType } from './template.ts';
 
 /** Tests of what single settings change. */
 export function checkSettings(): void {
@@ -31,14 +31,14 @@ export function checkSettings(): void {
         Protocol: 'email',
         Endpoint: 'ops@example.com',
       });
-      for (const { properties } of resourcesOfType(of, 'AWS::CloudWatch::Alarm'))
+      for (const properties of propertiesOf(of, 'AWS::CloudWatch::Alarm'))
         expect(properties.AlarmActions).toContainEqual({ Ref: expect.stringMatching(/^MonitoringAlarmsTopic/) });
       expect(onlyResource(of, 'AWS::Budgets::Budget').NotificationsWithSubscribers).toHaveLength(3);
       expect(resourcesOfType(template('public'), 'AWS::SNS::Topic')).toEqual([]);
     });
 
     it('architecture applies to every function and the task', () => {
-      for (const { properties } of resourcesOfType(regionalTemplate('team'), 'AWS::Lambda::Function')) {
+      for (const properties of propertiesOf(regionalTemplate('team'), 'AWS::Lambda::Function')) {
         if (String(properties.Description).startsWith('Reelay')) expect(properties.Architectures).toEqual(['arm64']);
       }
       expect(onlyResource(regionalTemplate('team'), 'AWS::ECS::TaskDefinition')).toMatchObject({

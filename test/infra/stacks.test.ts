@@ -15,7 +15,9 @@ import {
   functionNamed,
   idsOf,
   onlyResource,
+  propertiesOf,
   resourcesOfType,
+  valuesOf,
 } from './template.ts';
 
 const privateHobby = await mainTemplate('private hobby');
@@ -48,7 +50,7 @@ describe.each(PROFILE_NAMES)('every deployment: %s', (name) => {
       expect(properties.Timeout).toBeGreaterThan(0);
       expect(properties.ReservedConcurrentExecutions).toBeUndefined();
     }
-    const groups = resourcesOfType(of, 'AWS::Logs::LogGroup').map(({ properties }) => properties);
+    const groups = propertiesOf(of, 'AWS::Logs::LogGroup');
     for (const { RetentionInDays } of groups) expect(RetentionInDays).toBe(30);
     // Elsewhere API Gateway adds each group to the one policy of the account, whose length is limited.
     expect(groups.flatMap(({ LogGroupName }) => LogGroupName ?? [])).toEqual(['/aws/vendedlogs/apis/reelay-main']);
@@ -77,9 +79,7 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
     for (const each of [of, regionalTemplate(name)]) {
       expect(resourcesOfType(each, 'AWS::EC2::NatGateway')).toEqual([]);
       expect(resourcesOfType(each, 'AWS::EC2::EIP')).toEqual([]);
-      expect(
-        resourcesOfType(each, 'AWS::EC2::VPCEndpoint').map(({ properties }) => properties.VpcEndpointType),
-      ).toEqual(['Gateway', 'Gateway']);
+      expect(valuesOf(each, 'AWS::EC2::VPCEndpoint', 'VpcEndpointType')).toEqual(['Gateway', 'Gateway']);
     }
   });
 
@@ -123,7 +123,7 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
     const layers = resourcesOfType(of, 'AWS::Lambda::LayerVersion').map(({ id }) => id);
     expect(layers.filter((id) => !id.includes('AwsCliLayer'))).toEqual([]);
     expect(functionNamed(of, 'get-resource').properties.Layers).toBeUndefined();
-    const invoked = resourcesOfType(of, 'AWS::Lambda::Permission').map(({ properties }) => properties.FunctionName);
+    const invoked = valuesOf(of, 'AWS::Lambda::Permission', 'FunctionName');
     const ofResolver = invoked.filter((each) => JSON.stringify(each).includes('"ApiResolver'));
     expect(ofResolver.length).toBeGreaterThan(0);
     for (const each of ofResolver) expect(JSON.stringify(each)).toContain(':live');
@@ -138,9 +138,7 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
   });
 
   it('retries neither a failed update nor an expired wake', () => {
-    const asynchronous = resourcesOfType(of, 'AWS::Lambda::EventInvokeConfig').map(
-      ({ properties }) => properties as never,
-    );
+    const asynchronous = propertiesOf(of, 'AWS::Lambda::EventInvokeConfig');
     expect(asynchronous).toEqual(
       expect.arrayContaining([
         expect.objectContaining({
@@ -259,9 +257,7 @@ describe('the cost guard', () => {
       expect(region).toBe(namespace === 'AWS/CloudFront' ? 'us-east-1' : undefined);
     }
     expect(variables).not.toHaveProperty('ALARM_TOPIC');
-    const schedules = resourcesOfType(template(name), 'AWS::Events::Rule').map(
-      ({ properties }) => properties.ScheduleExpression,
-    );
+    const schedules = valuesOf(template(name), 'AWS::Events::Rule', 'ScheduleExpression');
     expect(schedules).toContain('rate(1 minute)');
   });
 
@@ -341,7 +337,7 @@ it('rolls back a new release of yt-dlp when most resolves fail', () => {
   const of = template('team');
   const alarm = resourcesOfType(of, 'AWS::CloudWatch::Alarm').find(({ id }) => id.includes('ResolvesFailing'));
   expect(JSON.stringify(alarm?.properties.AlarmActions)).toContain('ToolUpdatesFunction');
-  const principals = resourcesOfType(of, 'AWS::Lambda::Permission').map(({ properties }) => properties.Principal);
+  const principals = valuesOf(of, 'AWS::Lambda::Permission', 'Principal');
   expect(principals).toContain('lambda.alarms.cloudwatch.amazonaws.com');
 });
 

@@ -5,7 +5,15 @@ import { regionalTemplate, template } from './deployments.ts';
 import { distribution } from './distribution.ts';
 import type { Template } from './permissions.ts';
 import { mainTemplate, synthesize } from './synth.ts';
-import { containerOf, dependenciesOf, functionNamed, onlyResource, resourcesOfType } from './template.ts';
+import {
+  containerOf,
+  dependenciesOf,
+  functionNamed,
+  onlyResource,
+  propertiesOf,
+  resourcesOfType,
+  valuesOf,
+} from './template.ts';
 
 /** Tests of both stream hosts: balanced and on demand. */
 export function checkStreamHosts(): void {
@@ -13,14 +21,12 @@ export function checkStreamHosts(): void {
     const of = template('team');
 
     it('accepts connections of CloudFront only, through the load balancer', () => {
-      const ingress = resourcesOfType(of, 'AWS::EC2::SecurityGroupIngress').map(
-        ({ properties }) => properties as never,
-      );
+      const ingress = propertiesOf(of, 'AWS::EC2::SecurityGroupIngress');
       expect(ingress).toEqual([
         expect.objectContaining({ FromPort: 80, ToPort: 80, SourcePrefixListId: expect.anything() }),
         expect.objectContaining({ FromPort: 8080, ToPort: 8080, SourceSecurityGroupId: expect.anything() }),
       ]);
-      for (const { properties } of resourcesOfType(of, 'AWS::EC2::SecurityGroup')) {
+      for (const properties of propertiesOf(of, 'AWS::EC2::SecurityGroup')) {
         expect(properties.SecurityGroupIngress).toBeUndefined();
       }
       const [origin] = distribution(of).Origins.filter(({ VpcOriginConfig }) => VpcOriginConfig);
@@ -52,8 +58,10 @@ export function checkStreamHosts(): void {
         MinCapacity: least,
         MaxCapacity: most,
       });
-      const policies = resourcesOfType(each, 'AWS::ApplicationAutoScaling::ScalingPolicy').map(
-        ({ properties }) => properties.TargetTrackingScalingPolicyConfiguration as never,
+      const policies = valuesOf(
+        each,
+        'AWS::ApplicationAutoScaling::ScalingPolicy',
+        'TargetTrackingScalingPolicyConfiguration',
       );
       const own = (MetricName: string) => ({
         CustomizedMetricSpecification: { Namespace: 'Reelay', MetricName, Statistic: 'Average' },
@@ -132,9 +140,9 @@ export function checkStreamHosts(): void {
       ]);
       expect(zones).toEqual([1, 2, 1, 2].map((number) => [undefined, `use1-az${number}`]));
       const canada = await mainTemplate('defaults in ca-central-1');
-      expect(
-        resourcesOfType(canada, 'AWS::EC2::Subnet').map(({ properties }) => properties.AvailabilityZoneId),
-      ).toEqual([1, 2, 1, 2].map((number) => `cac1-az${number}`));
+      expect(valuesOf(canada, 'AWS::EC2::Subnet', 'AvailabilityZoneId')).toEqual(
+        [1, 2, 1, 2].map((number) => `cac1-az${number}`),
+      );
     });
   });
 

@@ -12,6 +12,14 @@ export const resourcesOfType = ({ Resources }: Template, type: string): Found[] 
     .filter(([, { Type }]) => Type === type)
     .map(([id, { Properties = {} }]) => ({ id, properties: Properties as Properties }));
 
+/** The properties of each of them. */
+export const propertiesOf = (template: Template, type: string): Properties[] =>
+  resourcesOfType(template, type).map(({ properties }) => properties);
+
+/** One property of each of them. */
+export const valuesOf = (template: Template, type: string, name: string): unknown[] =>
+  propertiesOf(template, type).map((properties) => properties[name]);
+
 /** The only resource of a type. @throws Error when there is none, or several */
 export function onlyResource(template: Template, type: string): Properties {
   const [found, ...more] = resourcesOfType(template, type);

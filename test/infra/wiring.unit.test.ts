@@ -5,7 +5,7 @@ import { edgeSource } from '../support/edge.ts';
 import { PROFILE_NAMES, template } from './deployments.ts';
 import { distribution } from './distribution.ts';
 import type { Template } from './permissions.ts';
-import { onlyResource, resourcesOfType } from './template.ts';
+import { onlyResource, propertiesOf } from './template.ts';
 
 const STAGE = 'main';
 
@@ -61,7 +61,7 @@ function readMetrics(of: Template): string[] {
     }
   };
   for (const type of ['AWS::CloudWatch::Alarm', 'AWS::ApplicationAutoScaling::ScalingPolicy'])
-    for (const { properties } of resourcesOfType(of, type)) visit(properties);
+    for (const properties of propertiesOf(of, type)) visit(properties);
   const body = onlyResource(of, 'AWS::CloudWatch::Dashboard').DashboardBody as unknown as {
     'Fn::Join': [string, unknown[]];
   };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createEdgeOf, requestOf } from '../../support/edge.ts';
-import { distribution } from '../distribution.ts';
+import { behaviourOf, distribution } from '../distribution.ts';
 import type { Template } from '../permissions.ts';
 import { referencesIn } from '../template.ts';
 
@@ -35,19 +35,16 @@ export async function findViewerFailures(former: Template, next: Template): Prom
 
 /** @param coded the version of the edge function, where it is the same resource in both */
 async function failureOf(distributed: Template, coded: Template, uri: string, registration?: string) {
-  const { CacheBehaviors, DefaultCacheBehavior, Origins } = distribution(distributed);
-  const behaviour = CacheBehaviors.find(({ PathPattern = '' }) => isMatch(PathPattern, uri)) ?? DefaultCacheBehavior;
+  const config = distribution(distributed);
+  const behaviour = behaviourOf(config, uri);
   const [route = ''] = referencesIn(behaviour.FunctionAssociations);
   const { Properties } = coded.Resources[route] ?? distributed.Resources[route] ?? {};
   const edge = createEdgeOf(String(Properties?.FunctionCode), (key) =>
     key.startsWith('access-') ? HASH : key === 'host' ? registration : undefined,
   );
   const { choice } = await edge(requestOf(uri, { headers: { 'x-api-key': ACCESS_KEY } }));
-  const origin = Origins.find(({ Id }) => Id === (choice?.id ?? behaviour.TargetOriginId));
+  const origin = config.Origins.find(({ Id }) => Id === (choice?.id ?? behaviour.TargetOriginId));
   if (!origin) return `it has no origin ${choice?.id}`;
   // An origin inside a network cannot be replaced by another.
   return choice?.update && origin.VpcOriginConfig ? 'it has no origin for a task' : undefined;
 }
-
-const isMatch = (pattern: string, path: string): boolean =>
-  new RegExp(`^${pattern.replaceAll('?', '.').replaceAll('*', '.*')}$`).test(path);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ALLOWED_ORIGIN, ask, createApiFakes, eventOf, functionsOver } from '../fakes.ts';
+import { ask, createApiFakes, eventOf, functionsOver } from '../fakes.ts';
 
 const LINK = '/api/Fetch/GetResource?url=https://media.example/1';
 const GETS = ['/api/App', '/api/App/requests', LINK, '/api/New', '/swagger/v1/swagger.json'];
@@ -8,21 +8,6 @@ describe('createHandler', () => {
   it.each(GETS)('has nosniff and no-store: %s', async (path) => {
     const { headers } = await ask(createApiFakes(), path);
     expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
-  });
-
-  it('answers OPTIONS with the methods of the path without running the handler', async () => {
-    const fakes = createApiFakes();
-    const answer = await ask(fakes, LINK, { method: 'OPTIONS', headers: { origin: ALLOWED_ORIGIN } });
-    expect(answer).toMatchObject({
-      statusCode: 204,
-      headers: {
-        allow: 'GET, OPTIONS',
-        'access-control-allow-methods': 'GET',
-        'access-control-allow-origin': ALLOWED_ORIGIN,
-      },
-    });
-    expect(answer.body).toBeUndefined();
-    expect(fakes.resolves).toEqual([]);
   });
 });
 

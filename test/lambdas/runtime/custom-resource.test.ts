@@ -58,33 +58,25 @@ describe('customResource', () => {
     expect(answer()).toMatchObject({ NoEcho: true, Data: { Secret: 's' } });
   });
 
-  it.each(['Create', 'Update'])('passes the properties of the template at %s', async (type) => {
-    const provide = vi.fn(async (_: ResourceRequest) => ({}));
-    const remove = vi.fn(made);
-    await ask({ provide, remove }, event(type));
-    expect(provide).toHaveBeenCalledOnce();
-    expect(provide.mock.calls[0]?.[0].properties).toEqual({ Color: 'blue' });
-    expect(remove).not.toHaveBeenCalled();
-    expect(answer()).toMatchObject({ Status: 'SUCCESS', PhysicalResourceId: type === 'Create' ? 'thing' : 'other' });
-  });
-
-  it('removes at Delete', async () => {
-    const provide = vi.fn(made);
-    const remove = vi.fn(made);
-    await ask({ provide, remove }, event('Delete'));
-    expect([provide, remove].map(({ mock }) => mock.calls.length)).toEqual([0, 1]);
-    expect(answer()).toMatchObject({ Status: 'SUCCESS', PhysicalResourceId: 'other' });
-  });
-
   it.each([
-    ['Create', 'thing'],
-    ['Update', 'other'],
-    ['Delete', 'other'],
-  ])('responds to a failed %s with FAILED, the reason and the physical id', async (type, id) => {
-    const fail = () => Promise.reject(new Error('Access denied\nat line 1'));
-    await ask({ provide: fail, remove: fail }, event(type));
-    expect(answer()).toEqual({ Status: 'FAILED', ...ids, PhysicalResourceId: id, Reason: 'Access denied' });
-  });
+    ['Create', 'thing', [1, 0]],
+    ['Update', 'other', [1, 0]],
+    ['Delete', 'other', [0, 1]],
+  ])(
+    'at %s passes the properties of the template, and responds with the physical id, the reason where it fails',
+    async (type, PhysicalResourceId, calls) => {
+      const provide = vi.fn(async (_: ResourceRequest) => ({}));
+      const remove = vi.fn(made);
+      await ask({ provide, remove }, event(type));
+      expect([provide, remove].map(({ mock }) => mock.calls.length)).toEqual(calls);
+      for (const [{ properties }] of provide.mock.calls) expect(properties).toEqual({ Color: 'blue' });
+      expect(answer()).toMatchObject({ Status: 'SUCCESS', PhysicalResourceId });
+
+      const fail = () => Promise.reject(new Error('Access denied\nat line 1'));
+      await ask({ provide: fail, remove: fail }, event(type));
+      expect(answer()).toEqual({ Status: 'FAILED', ...ids, PhysicalResourceId, Reason: 'Access denied' });
+    },
+  );
 
   it('reduces URLs in the reason to host and path', async () => {
     const reason = `It could not get https://user:pass@host.example/file?token=abc with ${url}`;

@@ -14,6 +14,9 @@ const DETAILS = {
 };
 const query = (more: Record<string, string> = {}) => `/api/Feed?${new URLSearchParams({ url: LIST_URL, ...more })}`;
 const HOST = { host: 'reelay.example:8080' };
+/** The one-shot link of an entry, without what selects its rendition. */
+const linkOf = (index: number) =>
+  `http://reelay.example:8080/api/Get?url=https%3A%2F%2Fmedia.example%2F${index}%3Fx%3D1%26y%3D%C3%A4`;
 
 let fakes: ApiFakes;
 beforeEach(() => {
@@ -29,8 +32,7 @@ describe('GET /api/Feed as RSS', () => {
     expect([statusCode, headers?.['content-type'], headers?.['cache-control']]).toEqual([
       ...[200, 'application/rss+xml; charset=utf-8', 'private, max-age=900'],
     ]);
-    const url = (index: number) =>
-      `http://reelay.example:8080/api/Get?url=https%3A%2F%2Fmedia.example%2F${index}%3Fx%3D1%26y%3D%C3%A4&amp;quality=mp3`;
+    const url = (index: number) => `${linkOf(index)}&amp;quality=mp3`;
     expect([...body.matchAll(/<enclosure [^>]*>/g)].map(([tag]) => tag)).toEqual([
       `<enclosure url="${url(0)}" type="audio/mpeg" length="1234567"/>`,
       `<enclosure url="${url(1)}" type="audio/mpeg" length="0"/>`,
@@ -145,8 +147,7 @@ describe('GET /api/Feed as M3U8', () => {
   it('is an extended playlist of one-shot links', async () => {
     const { headers, body } = await read({ format: 'm3u8' });
     expect(headers?.['content-type']).toBe('audio/x-mpegurl; charset=utf-8');
-    const link = (index: number) =>
-      `http://reelay.example:8080/api/Get?url=https%3A%2F%2Fmedia.example%2F${index}%3Fx%3D1%26y%3D%C3%A4&quality=best`;
+    const link = (index: number) => `${linkOf(index)}&quality=best`;
     expect(body?.split('\n')).toEqual([
       '#EXTM3U',
       '#PLAYLIST:A list',
@@ -175,8 +176,7 @@ describe('GET /api/Feed for download managers', () => {
     fakes.outcome = { ...listOf([...resources, {}]), unavailable: [2] } as Resolved;
     const { headers, body } = await read({ format: 'metalink', quality: 'mp3' });
     expect(headers?.['content-type']).toBe('application/metalink4+xml');
-    const url = (index: number) =>
-      `<url>http://reelay.example:8080/api/Get?url=https%3A%2F%2Fmedia.example%2F${index}%3Fx%3D1%26y%3D%C3%A4&amp;quality=mp3</url>`;
+    const url = (index: number) => `<url>${linkOf(index)}&amp;quality=mp3</url>`;
     expect(body).toBe(
       '<?xml version="1.0" encoding="UTF-8"?>\n' +
         '<metalink xmlns="urn:ietf:params:xml:ns:metalink"><generator>Reelay</generator>' +
