@@ -40,12 +40,6 @@ describe('the edge cache', () => {
             calls.resources += 1;
             return id === resource.id ? resource : undefined;
           },
-          touchResource: async () => undefined,
-          putExactSize: async () => undefined,
-          getArchivedList: async () => undefined,
-          touchArchivedList: async () => undefined,
-          getAttachment: async () => Buffer.alloc(0),
-          putAttachment: async (_id, _name, bytes) => bytes,
         },
         ffmpeg: () => {
           calls.ffmpeg += 1;

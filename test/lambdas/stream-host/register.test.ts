@@ -26,6 +26,8 @@ const serve = (task: typeof OLD) => tell({ kind: 'serving', ...task });
 const leave = ({ secret }: typeof OLD, isIdle = false) => tell({ kind: 'leaving', secret, isIdle });
 const record = () => fixture.aws.store.get('host');
 const holder = () => record()?.split('|')[0];
+const throttled: OnDemandFixture['aws']['interfere'] = (operation) =>
+  operation === 'UpdateService' ? { type: 'ThrottlingException', message: 'Rate exceeded' } : undefined;
 const paid = () => fixture.aws.calls.filter((call) => /Key/.test(call));
 
 describe('the registration of the stream host', () => {
@@ -58,8 +60,7 @@ describe('the registration of the stream host', () => {
 
   it('ends before the service of an idle task is stopped', async () => {
     await serve(OLD);
-    fixture.aws.interfere = (operation) =>
-      operation === 'UpdateService' ? { type: 'ThrottlingException', message: 'Rate exceeded' } : undefined;
+    fixture.aws.interfere = throttled;
     await expect(leave(OLD, true)).rejects.toThrow('Rate exceeded');
     expect([holder(), fixture.aws.service.desiredCount]).toEqual([undefined, 1]);
     fixture.aws.interfere = undefined;
@@ -95,8 +96,7 @@ describe('the registration of the stream host', () => {
     const served = fixture.nextEvent('serving');
     task.start();
     await served;
-    fixture.aws.interfere = (operation) =>
-      operation === 'UpdateService' ? { type: 'ThrottlingException', message: 'Rate exceeded' } : undefined;
+    fixture.aws.interfere = throttled;
     await expect(task.leave(true)).rejects.toThrow('wake failed');
     expect([holder(), fixture.aws.service.desiredCount]).toEqual(['old.example', 1]);
     fixture.aws.interfere = undefined;
