@@ -52,6 +52,7 @@ const FAULTS: readonly (readonly [string, Fault | undefined, Outcome, Partial<Re
   ['answers something odd', status(299), 502],
   ['redirects to an invalid host', { name: 'redirect', location: 'http://[' }, 502],
   ['redirects to no host', { name: 'redirect', location: 'http://' }, 502],
+  ['redirects to 15,000 characters', { name: 'redirect', location: `/${'a'.repeat(15_000)}` }, 502],
   ['redirects to a script', { name: 'redirect', location: 'javascript:alert(1)' }, 404],
 ];
 /** A stall is noticed after a second, whatever stalls. */
@@ -60,6 +61,7 @@ const STALLS: typeof FAULTS = [['stalls before the first byte', { name: 'stall',
 const FAULTS_OF_RANGES: typeof FAULTS = [
   ['stalls', { name: 'stall', after: 300_000, times: 2 }, 'whole'],
   ['stalls in every answer', { name: 'stall', after: 0, times: 99 }, 502],
+  ['has another size midway', { name: 'wrong-total', from: 1 }, 'broken 502'],
   ['sends less than it said', { name: 'short-body', by: 1000, times: 3 }, 'whole'],
   ['sends more than it said', { name: 'long-body', by: 1000 }, 'whole'],
   ['answers another range at first', { name: 'wrong-range', times: 2 }, 'whole'],

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { createEgress } from '../../../core/egress/index.ts';
 import { createFaultHandler, type Fault } from '../../origin/faults.ts';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { bytes, MiB, startFileUpstream } from './file-source-fixture.ts';
 import { bytesOf, readAll, resourceWith, sha256, startUpstream, statusOf, trackAt } from './upstream.ts';
 
@@ -75,29 +77,21 @@ describe('requests of a file source', () => {
     elsewhere.use(handler);
     upstream.use((_request, response) => void response.writeHead(302, { location: `${elsewhere.origin}/moved` }).end());
     const { port } = new URL(elsewhere.origin);
-    const cookie = { value: '1', hostOnly: true, path: '/', secure: false };
+    const cookie = { value: '1', domain: '127.0.0.1', hostOnly: true, path: '/', secure: false };
     const track = trackAt(`${upstream.origin}/file`, {
       headers: { 'X-Secret': 'mine' },
       cookies: [
-        { ...cookie, name: 'here', domain: '127.0.0.1' },
-        { ...cookie, name: 'path', domain: '127.0.0.1', path: '/file' },
-        { ...cookie, name: 'other', domain: 'other.example' },
-        { ...cookie, name: 'secure', domain: '127.0.0.1', secure: true },
+        { ...cookie, name: 'here' },
+        { ...cookie, name: 'path', path: '/file' },
       ],
     });
-    const { createEgress } = await import('../../../core/egress/index.ts');
-    const egress = createEgress({ allow: [`127.0.0.1:${port}`, new URL(upstream.origin).host] });
+    const egress = closeAfterwards(
+      createEgress({ allow: [port, new URL(upstream.origin).port].map((at) => `127.0.0.1:${at}`) }),
+    );
     const source = isFile(await upstream.reader({ egress })(resourceWith(track), track));
     expect(await readAll(source.read(0))).toBe(whole);
     expect(handler.seen[0]?.headers.cookie).toBe('here=1');
     expect(handler.seen[0]?.headers['x-secret']).toBeUndefined();
-    await egress.close();
-    await elsewhere.close();
-  });
-
-  it('never reach a private address', async () => {
-    const track = trackAt('http://127.0.0.1:1/file');
-    expect(await statusOf(upstream.reader()(resourceWith(track), track))).toBe(404);
   });
 });
 

@@ -41,6 +41,16 @@ describe('HLS source faults', () => {
     ['names a private address', () => playlist(['#EXTINF:4,', 'http://169.254.169.254/x']), 404],
     ['names something that is not http', () => playlist(['#EXTINF:4,', 'file:///etc/passwd']), 404],
     ['is a master of itself', () => '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nindex.m3u8', 502],
+    [
+      'names times beyond 2^60',
+      () => playlist(['#EXT-X-MEDIA-SEQUENCE:1152921504606846976', '#EXTINF:1152921504606846976,', '/none']),
+      404,
+    ],
+    [
+      'names a range of 2^53 bytes',
+      () => playlist(['#EXTINF:4,', '#EXT-X-BYTERANGE:9007199254740991@9007199254740991', '0.ts']),
+      502,
+    ],
     ['lists too much', () => playlist(Array.from({ length: 60 }, () => listed()).flat()), 502],
     ['is too large', () => `#EXTM3U\n${'#'.repeat(200_000)}`, 502],
     ['has a tag of commas', () => playlist([`#EXT-X-KEY:${','.repeat(40_000)}`, ...listed()]), 502],
