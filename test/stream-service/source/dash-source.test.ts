@@ -45,11 +45,10 @@ describe('DASH source', () => {
       '/init.mp4': init,
       '/fresh/init.mp4': init,
       ...parts(segments.slice(0, 2)),
-      ...Object.fromEntries(segments.map((bytes, index) => [`/fresh/${index}.ts`, bytes])),
+      ...parts(segments, '/fresh'),
     });
     const refresh = async () => resourceWith(trackAt('', dash(fragmentsOf('fresh/'))));
-    const source = await site.open({ refresh }, dash());
-    expect(await readAll(source.readAll())).toBe(WITH_INIT);
+    expect(await site.read({ refresh }, dash())).toBe(WITH_INIT);
   });
 
   it('reloads the fragments of a live source', async () => {

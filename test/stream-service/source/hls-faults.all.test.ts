@@ -14,13 +14,11 @@ import {
   init,
   KEY,
   KEY_LINE,
-  LISTS,
   listed,
   PNG,
   parts,
   playlist,
-  type SiteFile,
-  SOUND,
+  SEGMENTS,
   same,
   segments,
   useSegmentedSite,
@@ -62,11 +60,7 @@ describe('HLS source faults', () => {
     ['names a segment of 8 KB', () => playlist(['#EXTINF:4,', 's'.repeat(8193)]), 502],
     ['has a tag without end', () => playlist([`#EXT-X-DATERANGE:X=${'x'.repeat(20_000)}`, ...listed()]), 502],
   ])('a playlist that %s fails to open', async (_, write, status) => {
-    site.serve({
-      '/index.m3u8': write,
-      '/short': KEY.subarray(1),
-      ...parts(segments),
-    });
+    site.serveList(write, { '/short': KEY.subarray(1), ...parts(segments) });
     const limits = { maxSegments: 200, maxPlaylistBytes: 100_000 };
     expect(await statusOf(site.open({ refresh: same, limits }))).toBe(status);
   });
@@ -87,37 +81,30 @@ describe('HLS source faults', () => {
     ];
     let count = 0;
     const changing: Handler = (...args) => handlers[Math.min(count++, 1)]?.(...args);
-    site.serve({
-      '/index.m3u8': () => playlist(listed()),
-      ...parts(segments.map((plain, index) => (index === 2 ? changing : plain))),
-    });
-    expect(await readAll((await site.open({ refresh: same })).readAll())).toBe('broken 502');
+    site.serveList(listed(), parts(segments.map((plain, index) => (index === 2 ? changing : plain))));
+    expect(await site.read({ refresh: same })).toBe('broken 502');
     expect(count).toBe(requests);
   });
 
   it('invalid padding fails the stream', async () => {
     const cipher = createCipheriv('aes-128-cbc', KEY, Buffer.alloc(16)).setAutoPadding(false);
-    site.serve({
-      '/index.m3u8': () => playlist(['#EXT-X-KEY:METHOD=AES-128,URI="key"', ...listed()]),
-      '/key': KEY,
-      ...parts([cipher.update(boxOf(160_000, 7)), ...segments.slice(1)]),
-    });
-    expect(await readAll((await site.open()).readAll())).toMatch(/^broken/);
+    const coded = [cipher.update(boxOf(160_000, 7)), ...segments.slice(1)];
+    site.serveList(['#EXT-X-KEY:METHOD=AES-128,URI="key"', ...listed()], { '/key': KEY, ...parts(coded) });
+    expect(await site.read()).toMatch(/^broken/);
   });
 
   it('a renewed playlist with other media fails the stream', async () => {
-    site.serve({
-      '/index.m3u8': () => playlist([...listed(0, 2), '#EXTINF:4,', 'gone.ts']),
+    site.serveList([...listed(0, 2), '#EXTINF:4,', 'gone.ts'], {
       '/fresh.m3u8': () => playlist(listed()),
       ...parts(segments),
     });
     const refresh = async () => resourceWith(trackAt(`${site.origin}/fresh.m3u8`, { delivery: 'hls' }));
-    expect(await readAll((await site.open({ refresh })).readAll())).toBe('broken 502');
+    expect(await site.read({ refresh })).toBe('broken 502');
   });
 
   it('destroying the stream aborts its requests', async () => {
     const slow = createFaultHandler({ bytes: init, fault: { name: 'throttle', bytesPerSecond: 100 } });
-    site.serve({ '/index.m3u8': () => playlist(listed()), ...parts([slow]) });
+    site.serveList(listed(), parts([slow]));
     const stream = (await site.open()).readAll();
     await once(stream, 'readable');
     stream.destroy();
@@ -129,12 +116,7 @@ describe('HLS source faults', () => {
 });
 
 describe('damaged segments', async () => {
-  const folder = await madeBy([
-    ...LISTS,
-    [...SOUND, '-c:a', 'aac', '-f', 'segment', '-segment_format', 'adts', '-segment_time', '4', 'adts%d.ts'],
-    [...SOUND, '-c:a', 'libmp3lame', '-f', 'segment', '-segment_format', 'mp3', '-segment_time', '4', 'mp3%d.ts'],
-    [...SOUND, '-c:a', 'ac3', '-f', 'segment', '-segment_format', 'ac3', '-segment_time', '4', 'ac3%d.ts'],
-  ]);
+  const folder = await madeBy(SEGMENTS);
   const read = (name: string) => readFile(join(folder, name));
   const lines = [0, 1, 2, 3, 4].flatMap((n) => ['#EXTINF:4.000,', `${n}.ts`]);
   const damages: Record<string, (bytes: Buffer) => Buffer> = {
@@ -149,26 +131,24 @@ describe('damaged segments', async () => {
   const cases = ['ts', 'fmp4', 'adts', 'mp3', 'ac3', 'encrypted ts'].flatMap((kind) =>
     Object.keys(damages).flatMap((damage) => [0, 2, 4].map((place) => [kind, damage, place] as const)),
   );
-  const serve = async (kind: string, change: (bytes: Buffer, index: number) => SiteFile) => {
+  const serve = async (kind: string, change: (bytes: Buffer, index: number) => Buffer | Handler) => {
     const isEncrypted = kind.startsWith('encrypted');
     const name = kind.replace('encrypted ', '');
     const plain = await Promise.all([0, 1, 2, 3, 4].map((index) => read(`${name}${index}.ts`)));
     const files = plain.map((bytes) => (isEncrypted ? encryptAes128(bytes, KEY) : bytes)).map(change);
     const first = name === 'fmp4' ? [await read('init.mp4')] : [];
     const map = name === 'fmp4' ? ['#EXT-X-MAP:URI="init.mp4"'] : [];
-    site.serve({
-      '/index.m3u8': () => playlist([...(isEncrypted ? [KEY_LINE] : []), ...map, ...lines]),
+    site.serveList([...(isEncrypted ? [KEY_LINE] : []), ...map, ...lines], {
       '/key': KEY,
       ...(first[0] && { '/init.mp4': first[0] }),
-      ...Object.fromEntries(files.map((file, index) => [`/${index}.ts`, file])),
+      ...parts(files),
     });
     return sha256(Buffer.concat([...first, ...plain]));
   };
   const outcome = () =>
-    site.open({ limits: { maxAttempts: 2 } }).then(
-      (source) => readAll(source.readAll()),
-      (error: unknown) => `refused ${toStreamProblem(error).details.status}`,
-    );
+    site
+      .read({ limits: { maxAttempts: 2 } })
+      .catch((error: unknown) => `refused ${toStreamProblem(error).details.status}`);
 
   it.each(cases)('of %s: %s in place %d is never a complete response', async (kind, damage, place) => {
     await serve(kind, (bytes, index) => (index === place ? (damages[damage]?.(bytes) ?? bytes) : bytes));
@@ -178,12 +158,8 @@ describe('damaged segments', async () => {
   it.each(['ts', 'fmp4', 'adts', 'mp3', 'ac3', 'encrypted ts'])('of %s are requested again', async (kind) => {
     const page = Buffer.from('<html>Try again</html>');
     const whole = await serve(kind, (bytes) => {
-      let isFirst = true;
-      const handlers = [page, bytes].map((body) => createFaultHandler({ bytes: body }));
-      return (...args: Parameters<Handler>) => {
-        handlers[Number(!isFirst)]?.(...args);
-        isFirst = false;
-      };
+      const answers = [page];
+      return (...args) => createFaultHandler({ bytes: answers.pop() ?? bytes })(...args);
     });
     expect(await outcome()).toBe(whole);
   });
@@ -247,11 +223,10 @@ describe('HLS source of a probed host', () => {
     ['does not open', limited, 502],
   ])('%s when a segment after the first minute is refused', async (_, freshSegments, outcome) => {
     const refresh = vi.fn(async () => resourceWith(trackAt(`${site.origin}/fresh.m3u8`, { delivery: 'hls' })));
-    site.serve({
-      '/index.m3u8': () => listOf(''),
+    site.serveList(() => listOf(''), {
       '/fresh.m3u8': () => listOf('fresh/'),
       ...parts(limited),
-      ...Object.fromEntries(freshSegments.map((file, index) => [`/fresh/${index}.ts`, file])),
+      ...parts(freshSegments, '/fresh'),
     });
     const opening = site.open({ ...probed, refresh });
     expect(outcome === whole ? await readAll((await opening).readAll()) : await statusOf(opening)).toBe(outcome);
@@ -260,8 +235,8 @@ describe('HLS source of a probed host', () => {
 
   it('requests no later segment of a list that is shorter than a minute', async () => {
     const files = segments.map((bytes) => createFaultHandler({ bytes }));
-    site.serve({ '/index.m3u8': () => listOf('', 15), ...parts(files) });
-    expect(await readAll((await site.open(probed)).readAll())).toBe(whole);
+    site.serveList(() => listOf('', 15), parts(files));
+    expect(await site.read(probed)).toBe(whole);
     expect(files.flatMap(({ seen }) => seen.map(({ range }) => range))).toEqual(files.map(() => undefined));
   });
 });

@@ -23,7 +23,7 @@ describe('HLS source', () => {
     ['4', undefined],
   ])('of segments of %s s lasts %s s: whole seconds may be rounded', async (said, seconds) => {
     const lines = listed().map((line) => line.replace('4.0', said));
-    site.serve({ '/index.m3u8': () => playlist(lines), ...parts(segments) });
+    site.serveList(lines);
     const source = await site.open();
     expect(source.durationSeconds).toBe(seconds);
     expect(await readAll(source.readAll())).toBe(whole);
@@ -33,14 +33,8 @@ describe('HLS source', () => {
     const lines = ['#EXT-X-MAP:URI="init.mp4"', ...listed(0, 2), '#EXT-X-DISCONTINUITY', '#EXT-X-MAP:URI="b.mp4"'];
     const [a, b, c, d] = segments as [Buffer, Buffer, Buffer, Buffer];
     const other = boxOf(700, 77);
-    site.serve({
-      '/index.m3u8': () => playlist([...lines, ...listed(2, 4)]),
-      '/init.mp4': init,
-      '/b.mp4': other,
-      ...parts(segments),
-    });
-    const source = await site.open();
-    expect(await readAll(source.readAll())).toBe(sha256(Buffer.concat([init, a, b, other, c, d])));
+    site.serveList([...lines, ...listed(2, 4)], { '/init.mp4': init, '/b.mp4': other, ...parts(segments) });
+    expect(await site.read()).toBe(sha256(Buffer.concat([init, a, b, other, c, d])));
   });
 
   it('reads byte ranges, with and without an offset', async () => {
@@ -53,8 +47,8 @@ describe('HLS source', () => {
         'all.mp4',
       ]),
     ];
-    const asked = site.serve({ '/index.m3u8': () => playlist(lines), '/all.mp4': file });
-    expect(await readAll((await site.open()).readAll())).toBe(sha256(file));
+    const asked = site.serveList(lines, { '/all.mp4': file });
+    expect(await site.read()).toBe(sha256(file));
     expect(asked).toHaveLength(6);
   });
 
@@ -67,21 +61,14 @@ describe('HLS source', () => {
     };
     const encrypt = (bytes: Buffer, iv: Buffer) => encryptAes128(bytes, KEY, iv);
     const [a, b, c, d] = segments as [Buffer, Buffer, Buffer, Buffer];
-    const asked = site.serve({
-      '/index.m3u8': () =>
-        playlist([
-          '#EXT-X-MEDIA-SEQUENCE:7',
-          '#EXT-X-KEY:METHOD=AES-128,URI="key"',
-          ...listed(0, 2),
-          `#EXT-X-KEY:METHOD=AES-128,URI="key",IV=0x${iv.toString('hex')}`,
-          ...listed(2, 3),
-          '#EXT-X-KEY:METHOD=NONE',
-          ...listed(3, 4),
-        ]),
-      '/key': KEY,
-      ...parts([encrypt(a, numbered(7)), encrypt(b, numbered(8)), encrypt(c, iv), d]),
-    });
-    expect(await readAll((await site.open()).readAll())).toBe(whole);
+    const lines = [
+      ...['#EXT-X-MEDIA-SEQUENCE:7', '#EXT-X-KEY:METHOD=AES-128,URI="key"', ...listed(0, 2)],
+      ...[`#EXT-X-KEY:METHOD=AES-128,URI="key",IV=0x${iv.toString('hex')}`, ...listed(2, 3)],
+      ...['#EXT-X-KEY:METHOD=NONE', ...listed(3, 4)],
+    ];
+    const coded = [encrypt(a, numbered(7)), encrypt(b, numbered(8)), encrypt(c, iv), d];
+    const asked = site.serveList(lines, { '/key': KEY, ...parts(coded) });
+    expect(await site.read()).toBe(whole);
     expect(asked.filter((path) => path === '/key')).toHaveLength(1);
   });
 
@@ -90,13 +77,8 @@ describe('HLS source', () => {
     const encrypted = segments.map((bytes) => encryptAes128(bytes, KEY, Buffer.from(iv, 'hex')));
     const files = Object.fromEntries(encrypted.map((bytes, index) => [`/${index}.ts?old=1&token=new`, bytes]));
     const lines = listed().map((line) => line.replace('.ts', '.ts?token=old&old=1'));
-    const asked = site.serve({
-      '/index.m3u8': () => playlist(['#EXT-X-KEY:METHOD=AES-128,URI="key?a=1"', ...lines]),
-      '/key?a=1&token=new': KEY,
-      '/key?a=1&k=2': KEY,
-      '/other': KEY,
-      ...files,
-    });
+    const keys = { '/key?a=1&token=new': KEY, '/key?a=1&k=2': KEY, '/other': KEY };
+    const asked = site.serveList(['#EXT-X-KEY:METHOD=AES-128,URI="key?a=1"', ...lines], { ...keys, ...files });
     const segmentQuery = 'token=new';
     const cases: [SegmentOverrides, string | undefined][] = [
       [{ segmentQuery, iv }, '/key?a=1&token=new'],
@@ -106,7 +88,7 @@ describe('HLS source', () => {
     ];
     for (const [overrides, keyPath] of cases) {
       asked.length = 0;
-      expect(await readAll((await site.open({}, { overrides })).readAll())).toBe(whole);
+      expect(await site.read({}, { overrides })).toBe(whole);
       expect(asked.filter((path) => /key|other/.test(path))).toEqual(keyPath ? [keyPath] : []);
     }
   });
@@ -114,7 +96,7 @@ describe('HLS source', () => {
   it('skips gaps without requesting them', async () => {
     const gap = (name: string) => ['#EXT-X-GAP', '#EXTINF:4,', name];
     const lines = [...gap('x.ts'), ...listed(0, 2), ...gap('y.ts'), ...gap('2.ts'), ...listed(3, 4), ...gap('z.ts')];
-    const asked = site.serve({ '/index.m3u8': () => playlist(lines), ...parts(segments) });
+    const asked = site.serveList(lines);
     const source = await site.open();
     expect([source.durationSeconds, source.gapSeconds]).toEqual([20, 8]);
     const [a = init, b = init, , d = init] = segments;
@@ -123,7 +105,7 @@ describe('HLS source', () => {
   });
 
   it('fails to open a playlist of gaps only', async () => {
-    site.serve({ '/index.m3u8': () => playlist(['#EXT-X-GAP', ...listed(0, 1)]), ...parts(segments) });
+    site.serveList(['#EXT-X-GAP', ...listed(0, 1)]);
     expect(await statusOf(site.open())).toBe(502);
   });
 
@@ -136,7 +118,7 @@ describe('HLS source', () => {
     );
     site.serve({ '/index.m3u8': list, '/init.mp4': strict(init), '/key': strict(KEY), ...parts(files) });
     const limits = { chunkBytes: 256 * 1024, minChunkBytes: 32 * 1024 };
-    expect(await readAll((await site.open({ limits })).readAll())).toBe(sha256(Buffer.concat([init, ...segments])));
+    expect(await site.read({ limits })).toBe(sha256(Buffer.concat([init, ...segments])));
     // Found out once, by the playlist.
     expect(list.seen.map(({ range }) => range)).toEqual([undefined, 'bytes=0-32767']);
     const ranges = files.flatMap(({ seen }) => seen.map(({ range = 'none' }) => range));
@@ -149,17 +131,13 @@ describe('HLS source', () => {
       return (...[request, response]: Parameters<Handler>) =>
         request.headers.range ? good(request, response) : void response.writeHead(status).end();
     });
-    site.serve({ '/index.m3u8': () => playlist(listed()), ...parts(files) });
-    expect(await readAll((await site.open()).readAll())).toBe(whole);
+    site.serveList(listed(), parts(files));
+    expect(await site.read()).toBe(whole);
   });
 
   it('selects the best variant of a master playlist, relative to its final URL', async () => {
     const master = ['#EXTM3U', '#EXT-X-STREAM-INF:BANDWIDTH=1', 'no.m3u8', '#EXT-X-STREAM-INF:BANDWIDTH=9', 'a/b.m3u8'];
-    site.serve({
-      '/index.m3u8': () => master.join('\n'),
-      '/a/b.m3u8': () => playlist(listed()),
-      ...Object.fromEntries(segments.map((bytes, index) => [`/a/${index}.ts`, bytes])),
-    });
-    expect(await readAll((await site.open()).readAll())).toBe(whole);
+    site.serveList(() => master.join('\n'), { '/a/b.m3u8': () => playlist(listed()), ...parts(segments, '/a') });
+    expect(await site.read()).toBe(whole);
   });
 });

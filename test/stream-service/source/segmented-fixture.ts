@@ -2,7 +2,16 @@ import type { SegmentedSource } from '@reelay/source';
 import { beforeAll } from 'vitest';
 import type { Track } from '../../../core/state/resource.ts';
 import { createFaultHandler } from '../../origin/faults.ts';
-import { bytesOf, type Handler, resourceWith, sha256, startUpstream, trackAt, type Upstream } from './upstream.ts';
+import {
+  bytesOf,
+  type Handler,
+  readAll,
+  resourceWith,
+  sha256,
+  startUpstream,
+  trackAt,
+  type Upstream,
+} from './upstream.ts';
 
 /** A file, a handler, or a text that is generated for each request. */
 export type SiteFile = Buffer | Handler | (() => string);
@@ -29,13 +38,26 @@ export function largeBox(type: string, size: number, content: Buffer): Buffer {
 export const PNG = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), bytesOf(1500, 8)]);
 export const ID3 = Buffer.concat([Buffer.from('ID3\u0004\0\0\0\0\0\u0014', 'latin1'), Buffer.alloc(20)]);
 
-export const SOUND = ['-f', 'lavfi', '-i', 'sine=440:r=48000:d=20'];
+const SOUND = ['-f', 'lavfi', '-i', 'sine=440:r=48000:d=20'];
 const BOTH = ['-f', 'lavfi', '-i', 'testsrc=s=64x48:r=10:d=20', ...SOUND, '-c:v', 'libx264', '-g', '20', '-c:a', 'aac'];
 const HLS = ['-f', 'hls', '-hls_time', '4', '-hls_playlist_type', 'vod'];
 /** Runs of FFmpeg for five segments, as MPEG-TS and as fragmented MP4. */
 export const LISTS = [
   [...BOTH, ...HLS, '-hls_segment_filename', 'ts%d.ts', 'ts.m3u8'],
   [...BOTH, ...HLS, '-hls_segment_type', 'fmp4', '-hls_segment_filename', 'fmp4%d.ts', 'fmp4.m3u8'],
+];
+
+/** The same, and five segments of packed audio in each of three formats. */
+export const SEGMENTS = [
+  ...LISTS,
+  ...[
+    ['adts', 'aac'],
+    ['mp3', 'libmp3lame'],
+    ['ac3', 'ac3'],
+  ].map(([format = '', codec = '']) => [
+    ...[...SOUND, '-c:a', codec, '-f', 'segment', '-segment_format', format],
+    ...['-segment_time', '4', `${format}%d.ts`],
+  ]),
 ];
 
 /** Four segments, the section before them, and a key. */
@@ -69,6 +91,11 @@ export function useSegmentedSite() {
       return asked;
     },
 
+    /** Serves a list at `/index.m3u8`, which is anew what a function says, and files beside it: the segments by default. */
+    serveList(list: readonly string[] | (() => string), files: Readonly<Record<string, SiteFile>> = parts(segments)) {
+      return this.serve({ '/index.m3u8': typeof list === 'function' ? list : () => playlist(list), ...files });
+    },
+
     /** Opens `/index.m3u8`, or the URL of the track. */
     async open(
       options: Parameters<Upstream['reader']>[0] = {},
@@ -79,6 +106,11 @@ export function useSegmentedSite() {
       const source = await upstream.reader(options)(resourceWith(track, { isLive }), track);
       if (source.needsRemux !== true) throw new Error('not segments');
       return source;
+    },
+
+    /** The digest of all of it, or how it breaks. */
+    async read(...opening: Parameters<typeof this.open>): Promise<string> {
+      return readAll((await this.open(...opening)).readAll());
     },
   };
 }
@@ -95,7 +127,7 @@ export const playlist = (lines: readonly string[], end = true): string =>
   ['#EXTM3U', '#EXT-X-TARGETDURATION:4', ...lines, ...(end ? ['#EXT-X-ENDLIST'] : [])].join('\n');
 export const listed = (from = 0, to = 4): string[] =>
   [0, 1, 2, 3].slice(from, to).flatMap((n) => ['#EXTINF:4.0,', `${n}.ts`]);
-export const parts = (files: readonly (Buffer | Handler)[]): Record<string, Buffer | Handler> =>
-  Object.fromEntries(files.map((file, index) => [`/${index}.ts`, file]));
+export const parts = (files: readonly (Buffer | Handler)[], folder = ''): Record<string, Buffer | Handler> =>
+  Object.fromEntries(files.map((file, index) => [`${folder}/${index}.ts`, file]));
 
 export const same = async (resource: ReturnType<typeof resourceWith>) => resource;
