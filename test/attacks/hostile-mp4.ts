@@ -23,7 +23,8 @@ const MANY = 3_000_000;
 
 /** The same bytes many times. */
 const repeat = (bytes: Buffer, count: number): Buffer => Buffer.alloc(bytes.length * count, bytes);
-const empty = (type: string) => boxHeader(type, 8);
+/** Empty ones. */
+const boxes = (count: number, type = 'free') => repeat(boxHeader(type, 8), count);
 /** A table with rows that `rowOf` fills by their index. */
 function table(type: string, count: number, fields: number, rowOf: (index: number) => readonly number[]): Buffer {
   const rows = Buffer.alloc(count * fields * 4);
@@ -33,49 +34,50 @@ function table(type: string, count: number, fields: number, rowOf: (index: numbe
   return fullBox(type, 0, 0, u32(count), rows);
 }
 
+/** Tables whose only row, or whole content, are these numbers. */
+const stts = (count: number, duration = 1) => fullBox('stts', 0, 0, u32(1, count, duration));
+const stsc = (perChunk: number) => fullBox('stsc', 0, 0, u32(1, 1, perChunk, 1));
+const stsz = (count: number) => fullBox('stsz', 0, 0, u32(1, count));
 /** Tables of `count` samples of one byte in one chunk: a few hundred bytes. */
-const shortTables = (count: number) => [
-  fullBox('stts', 0, 0, u32(1, count, 1)),
-  fullBox('stsc', 0, 0, u32(1, 1, count, 1)),
-  fullBox('stsz', 0, 0, u32(1, count)),
+const shortTables = (count: number, times = stts(count)) => [
+  times,
+  stsc(count),
+  stsz(count),
   fullBox('stco', 0, 0, u32(1, 64 * MB)),
+];
+/** Chunks of one sample, so many bytes from one to the next. */
+const chunkTables = (count: number, distance: number) => [
+  stts(count),
+  stsc(1),
+  stsz(count),
+  table('stco', count, 1, (index) => [64 * MB + index * distance]),
 ];
 
 type Tables = readonly Buffer[];
 
 const TABLES: Readonly<Record<string, () => Tables>> = {
   'three million samples in 200 bytes of tables': () => shortTables(MANY),
-  'three million samples, each in a chunk of its own and far from the next one': () => [
-    fullBox('stts', 0, 0, u32(1, MANY, 1)),
-    fullBox('stsc', 0, 0, u32(1, 1, 1, 1)),
-    fullBox('stsz', 0, 0, u32(1, MANY)),
-    table('stco', MANY, 1, (index) => [64 * MB + index * 16]),
-  ],
-  'half a million samples, each in a chunk of its own and a byte from the next one': () => [
-    fullBox('stts', 0, 0, u32(1, 500_000, 1)),
-    fullBox('stsc', 0, 0, u32(1, 1, 1, 1)),
-    fullBox('stsz', 0, 0, u32(1, 500_000)),
-    table('stco', 500_000, 1, (index) => [64 * MB + index * 2]),
-  ],
+  'three million samples, each in a chunk of its own and far from the next one': () => chunkTables(MANY, 16),
+  'half a million samples, each in a chunk of its own and a byte from the next one': () => chunkTables(500_000, 2),
   'two million samples with rows of their own in two tables': () => [
-    table('stts', 2_000_000, 2, (index) => [1, index % 2]),
     table('ctts', 2_000_000, 2, (index) => [1, index % 3]),
-    ...shortTables(2_000_000).slice(1),
+    ...shortTables(
+      2_000_000,
+      table('stts', 2_000_000, 2, (index) => [1, index % 2]),
+    ),
   ],
   'a million chunks with a row of stsc each': () => [
-    fullBox('stts', 0, 0, u32(1, 1_500_000, 1)),
+    stts(1_500_000),
     table('stsc', 1_000_000, 3, (index) => [index + 1, (index % 2) + 1, 1]),
-    fullBox('stsz', 0, 0, u32(1, 1_500_000)),
+    stsz(1_500_000),
     table('stco', 1_000_000, 1, (index) => [64 * MB + index * 16]),
   ],
-  'three million samples of a second each': () => [
-    ...shortTables(MANY).slice(1),
-    fullBox('stts', 0, 0, u32(1, MANY, 90_000)),
-  ],
-  'three million rows of stts without samples': () => [
-    table('stts', MANY, 2, (index) => [index === MANY - 1 ? 10 : 0, 1]),
-    ...shortTables(10).slice(1),
-  ],
+  'three million samples of a second each': () => shortTables(MANY, stts(MANY, 90_000)),
+  'three million rows of stts without samples': () =>
+    shortTables(
+      10,
+      table('stts', MANY, 2, (index) => [index === MANY - 1 ? 10 : 0, 1]),
+    ),
 };
 
 /** Bytes that a hostile movie has in place of, or besides, those of a real one. */
@@ -99,12 +101,11 @@ function insertInto(movie: Buffer, path: readonly string[], inserted: Buffer, is
 
 const STBL = ['moov', 'trak', 'mdia', 'minf', 'stbl'];
 const MOVIES: Readonly<Record<string, Change>> = {
-  '3.9 million boxes in front of its moov': (movie) =>
-    insertInto(movie, ['moov'], repeat(empty('free'), 3_900_000), true),
-  '3.9 million boxes at the end of its moov': (movie) => insertInto(movie, ['moov'], repeat(empty('free'), 3_900_000)),
-  '3.9 million boxes in front of its stbl': (movie) => insertInto(movie, STBL, repeat(empty('free'), 3_900_000), true),
+  '3.9 million boxes in front of its moov': (movie) => insertInto(movie, ['moov'], boxes(3_900_000), true),
+  '3.9 million boxes at the end of its moov': (movie) => insertInto(movie, ['moov'], boxes(3_900_000)),
+  '3.9 million boxes in front of its stbl': (movie) => insertInto(movie, STBL, boxes(3_900_000), true),
   '3.5 million sample entries': (movie) => {
-    const entries = insertInto(movie, [...STBL, 'stsd'], repeat(empty('avc1'), 3_500_000));
+    const entries = insertInto(movie, [...STBL, 'stsd'], boxes(3_500_000, 'avc1'));
     entries.writeUInt32BE(3_500_001, entries.indexOf('stsd') + 8);
     return entries;
   },
@@ -113,9 +114,8 @@ const MOVIES: Readonly<Record<string, Change>> = {
     return insertInto(movie, ['moov'], repeat(trak, 200_000), true);
   },
   '4,000 tracks with 1,000 boxes each': (movie) =>
-    insertInto(movie, ['moov'], repeat(box('trak', repeat(empty('free'), 1000)), 4000), true),
-  '3.9 million boxes in its mvex': (movie) =>
-    insertInto(movie, ['moov'], box('mvex', repeat(empty('trex'), 3_900_000))),
+    insertInto(movie, ['moov'], repeat(box('trak', boxes(1000)), 4000), true),
+  '3.9 million boxes in its mvex': (movie) => insertInto(movie, ['moov'], box('mvex', boxes(3_900_000, 'trex'))),
   'a million edits': (movie) =>
     insertInto(
       movie,
@@ -144,9 +144,9 @@ const traf = (...content: readonly Buffer[]) => box('traf', track(1), start(0), 
 
 /** Fragments of a `moof` each. */
 export const FRAGMENTS: Readonly<Record<string, () => Buffer>> = {
-  'half a million boxes in a moof of 4 MB': () => moof(repeat(empty('free'), 500_000), traf(firstRun(1))),
-  'two million boxes in a moof of 16 MB': () => moof(repeat(empty('free'), 2_000_000), traf(firstRun(1))),
-  'half a million boxes in a traf': () => moof(traf(repeat(empty('free'), 500_000), firstRun(1))),
+  'half a million boxes in a moof of 4 MB': () => moof(boxes(500_000), traf(firstRun(1))),
+  'two million boxes in a moof of 16 MB': () => moof(boxes(2_000_000), traf(firstRun(1))),
+  'half a million boxes in a traf': () => moof(traf(boxes(500_000), firstRun(1))),
   'a quarter of a million runs': () => moof(traf(firstRun(1), repeat(plainRun(1), 250_000))),
   '4,000 runs of a million samples each in 64 KB': () =>
     moof(traf(firstRun(1_000_000), repeat(plainRun(1_000_000), 3999))),
@@ -156,20 +156,13 @@ export const FRAGMENTS: Readonly<Record<string, () => Buffer>> = {
     moof(traf(fullBox('trun', 0, 0x201, u32(1_000_000, 0), integers(new Array(1_000_000).fill(1))))),
 };
 
-const SIDX = ['sidx', 1, 0] as const;
+const sidx = (count: number, entries: Buffer) =>
+  fullBox('sidx', 1, 0, u32(1, 90_000), u64(0), u64(0), u32(count), entries);
 const INDEXES: Readonly<Record<string, (fragment: Buffer) => Buffer>> = {
-  '65,535 fragments': (fragment) => {
-    const entries = repeat(u32(fragment.length, 90_000 * 10, 0x9000_0000), 0xffff);
-    return fullBox(...SIDX, u32(1, 90_000), u64(0), u64(0), u32(0xffff), entries);
-  },
+  '65,535 fragments': ({ length }) => sidx(0xffff, repeat(u32(length, 90_000 * 10, 0x9000_0000), 0xffff)),
   '30 indexes of 65,535 indexes': (fragment) => {
-    const index = fullBox(...SIDX, u32(1, 90_000), u64(0), u64(0), u32(1), u32(fragment.length, 1, 0));
-    const one = fullBox(
-      ...SIDX,
-      ...[u32(1, 90_000), u64(0), u64(0), u32(0xffff)],
-      repeat(u32(0x8000_0000 + index.length, 1, 0), 0xffff),
-    );
-    return repeat(one, 30);
+    const index = sidx(1, u32(fragment.length, 1, 0));
+    return repeat(sidx(0xffff, repeat(u32(0x8000_0000 + index.length, 1, 0), 0xffff)), 30);
   },
 };
 
@@ -190,7 +183,7 @@ function fragmented(header: TrackHeader, fragments: readonly Buffer[], isIndexed
   const movie = writeFragmentedMovie([{ header, durationSeconds: 10 }]);
   const media = fragments.map((each) => Buffer.concat([each, MDAT]));
   const entries = media.map(({ length }) => u32(length, 90_000, 0x9000_0000));
-  const index = fullBox(...SIDX, u32(1, 90_000), u64(0), u64(0), u32(entries.length), ...entries);
+  const index = sidx(entries.length, Buffer.concat(entries));
   return Buffer.concat([FILE_TYPE, movie, ...(isIndexed ? [index] : []), ...media]);
 }
 

@@ -83,28 +83,26 @@ describe.each([
       const { body } = await target.get(pathOf('key', 'Fetch/GetResource'));
       const media = `Stream/Media/${JSON.parse(body.toString()).mediaItems[0].video.bestQualityKey}`;
       const script = (by: string) => `<script>fetch('${urlOf(by)}')</script>`;
+      const silent = (url: string) => `<script>fetch('${url}').catch(() => undefined)</script>`;
+      const opaque = (method: string) => (url: string) =>
+        `<script>fetch('${url}', { method: '${method}', mode: 'no-cors' })</script>`;
+      const source = (element: string) => (url: string) => `<${element} src="${url}"></${element.split(' ', 1)}>`;
       const refused = {
-        fetch: ['Fetch/GetResource', (url: string) => `<script>fetch('${url}').catch(() => undefined)</script>`],
-        'no-cors': ['Fetch/GetDetails', (url: string) => `<script>fetch('${url}', { mode: 'no-cors' })</script>`],
+        fetch: ['Fetch/GetResource', silent],
+        'no-cors': ['Fetch/GetDetails', opaque('GET')],
         image: ['Get', (url: string) => `<img src="${url}">`],
         'cors-image': ['Get', (url: string) => `<img crossorigin src="${url}">`],
-        video: ['Get', (url: string) => `<video src="${url}"></video>`],
-        script: ['Feed', (url: string) => `<script src="${url}"></script>`],
-        frame: ['Get', (url: string) => `<iframe src="${url}"></iframe>`],
-        embed: ['Feed', (url: string) => `<embed type="text/html" src="${url}">`],
+        video: ['Get', source('video')],
+        script: ['Feed', source('script')],
+        frame: ['Get', source('iframe')],
+        embed: ['Feed', source('embed type="text/html"')],
         object: ['Feed', (url: string) => `<object data="${url}"></object>`],
         sandbox: ['Fetch/GetResource', () => `<iframe sandbox="allow-scripts" srcdoc="${script('sandbox')}"></iframe>`],
-        data: [
-          'Fetch/GetResource',
-          () => `<iframe src="data:text/html,${encodeURIComponent(script('data'))}"></iframe>`,
-        ],
-        'stream-fetch': [media, (url: string) => `<script>fetch('${url}').catch(() => undefined)</script>`],
-        'stream-head': [
-          media,
-          (url: string) => `<script>fetch('${url}', { method: 'HEAD', mode: 'no-cors' })</script>`,
-        ],
-        'stream-video': [media, (url: string) => `<video src="${url}"></video>`],
-        'stream-frame': [media, (url: string) => `<iframe src="${url}"></iframe>`],
+        data: ['Fetch/GetResource', () => source('iframe')(`data:text/html,${encodeURIComponent(script('data'))}`)],
+        'stream-fetch': [media, silent],
+        'stream-head': [media, opaque('HEAD')],
+        'stream-video': [media, source('video')],
+        'stream-frame': [media, source('iframe')],
         progress: ['Stream/Archive/Progress/a-job', (url: string) => `<script>new EventSource('${url}')</script>`],
       } as const;
       const markup = Object.entries(refused).map(([by, [operation, write]]) => write(urlOf(by, operation)));

@@ -80,17 +80,22 @@ const workers = async () => {
 };
 const resolveLink = (path: string) =>
   resolver.resolve(origin.url(path), { deadline: Date.now() + 100_000, client: 'client' });
-const signalled = async (pid: number | undefined, signal: NodeJS.Signals) => {
-  if (pid === undefined) throw new Error('No such process');
-  process.kill(pid, signal);
-  return pid;
-};
+/** Resolves a page of its own until it waits. */
+async function resolveSlowly(name: string, signal?: AbortSignal) {
+  const page = new SlowPage();
+  pages.set(name, page);
+  const options = { deadline: Date.now() + 100_000, client: 'client', ...(signal && { signal }) };
+  const resolving = resolver.resolve(origin.url(`/slow/${name}`), options);
+  await page.arrived.promise;
+  const { worker, forks } = await workers();
+  expect(forks).not.toEqual([]);
+  return { resolving, worker: worker ?? expect.fail('No worker'), forks };
+}
 /**
  * Signals the fork that resolves, and those beside it: one of an earlier link that is ending, which may have ended meanwhile,
  * and one that waits for the next request.
  */
 function signalForks(pids: readonly number[], signal: NodeJS.Signals): void {
-  expect(pids).not.toEqual([]);
   for (const pid of pids) {
     try {
       process.kill(pid, signal);
@@ -108,30 +113,22 @@ describe.skipIf(process.platform !== 'linux').each(SIGNALS)('after %s', (signal)
     resolver = create();
     const warming = resolver.warm();
     await expect.poll(async () => (await workers()).worker, { interval: 20 }).toBeDefined();
-    const worker = await signalled((await workers()).worker, signal);
+    const worker = (await workers()).worker ?? expect.fail('No worker');
+    process.kill(worker, signal);
     expect(await resolveLink(`/files/clip.mp4?warming-${signal}`)).toMatchObject(media);
     await warming;
     await hasEnded(worker);
   });
 
   it('of the worker while it resolves, the link is resolved by another one', async () => {
-    const page = new SlowPage();
-    pages.set(`worker-${signal}`, page);
-    const resolving = resolveLink(`/slow/worker-${signal}`);
-    await page.arrived.promise;
-    const { worker, forks } = await workers();
-    expect(forks).not.toEqual([]);
-    await signalled(worker, signal);
+    const { resolving, worker, forks } = await resolveSlowly(`worker-${signal}`);
+    process.kill(worker, signal);
     expect(await resolving).toMatchObject(media);
-    for (const pid of [worker ?? 0, ...forks]) await hasEnded(pid);
+    for (const pid of [worker, ...forks]) await hasEnded(pid);
   });
 
   it('of a fork, the link is resolved by another one', async () => {
-    const page = new SlowPage();
-    pages.set(`fork-${signal}`, page);
-    const resolving = resolveLink(`/slow/fork-${signal}`);
-    await page.arrived.promise;
-    const { worker, forks } = await workers();
+    const { resolving, worker, forks } = await resolveSlowly(`fork-${signal}`);
     signalForks(forks, signal);
     expect(await resolving).toMatchObject(media);
     for (const fork of forks) await hasEnded(fork);
@@ -140,22 +137,18 @@ describe.skipIf(process.platform !== 'linux').each(SIGNALS)('after %s', (signal)
 
   it('of the probe, a file keeps its facts', async () => {
     await resolveLink(`/files/clip.mp4?before-${signal}`);
-    const [probe] = (await processes('parsing-worker')).map(({ pid }) => pid);
-    await signalled(probe, signal);
+    const probe = (await processes('parsing-worker'))[0]?.pid ?? expect.fail('No probe');
+    process.kill(probe, signal);
     expect(await resolveLink(`/files/clip.mp4?after-${signal}`)).toMatchObject(media);
-    await hasEnded(probe ?? 0);
+    await hasEnded(probe);
   });
 });
 
 describe.skipIf(process.platform !== 'linux')('a stopped fork', () => {
   it('ends with its worker', async () => {
-    const page = new SlowPage();
-    pages.set('both', page);
-    const resolving = resolveLink('/slow/both');
-    await page.arrived.promise;
-    const { worker, forks } = await workers();
+    const { resolving, worker, forks } = await resolveSlowly('both');
     signalForks(forks, 'SIGSTOP');
-    await signalled(worker, 'SIGKILL');
+    process.kill(worker, 'SIGKILL');
     expect(await resolving).toMatchObject(media);
     for (const fork of forks) await hasEnded(fork);
   });
@@ -163,17 +156,8 @@ describe.skipIf(process.platform !== 'linux')('a stopped fork', () => {
 
 describe('a link that its client no longer waits for', () => {
   it('leaves no process at work', async () => {
-    const page = new SlowPage();
-    pages.set('left', page);
     const leaving = new AbortController();
-    const resolving = resolver.resolve(origin.url('/slow/left'), {
-      deadline: Date.now() + 100_000,
-      client: 'client',
-      signal: leaving.signal,
-    });
-    await page.arrived.promise;
-    const { forks } = await workers();
-    expect(forks).not.toEqual([]);
+    const { resolving, forks } = await resolveSlowly('left', leaving.signal);
     leaving.abort(new Error('The client has left'));
     await expect(resolving).rejects.toThrow('The client has left');
     // One that waits for the next request may have been there already, or be there by now.

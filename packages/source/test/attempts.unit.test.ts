@@ -54,38 +54,27 @@ describe('planNextAttempt', () => {
     );
   });
 
-  it.each<[string, () => ReturnType<typeof plan>, ReturnType<typeof plan>]>([
-    [
-      'requests a smaller range at once',
-      () => plan(forbidden, { recovery: 'smaller-range' }),
-      { kind: 'wait', delayMs: 0, state },
-    ],
-    [
-      'requests with a Range header at once',
-      () => plan({ kind: 'refused', error }, { recovery: 'with-range' }),
-      { kind: 'wait', delayMs: 0, state: { ...state, isRangeRequired: true } },
-    ],
-    [
-      'pauses after an unexplained 403',
-      () => plan(forbidden, {}, { isRangeRequired: true }),
-      { kind: 'wait', delayMs: 100, state: { ...state, refusals: 1 } },
-    ],
-    [
-      'pauses longer after the next one',
-      () => plan(forbidden, {}, { refusals: 1 }),
-      { kind: 'wait', delayMs: 200, state: { ...state, refusals: 2 } },
-    ],
-    ['renews after the last one', () => plan(forbidden, {}, { refusals: 2 }), { kind: 'renew', isGone: false, state }],
-    [
-      'renews after an explained 403',
-      () => plan(forbidden, { isExplained: true }),
-      { kind: 'renew', isGone: false, state },
-    ],
-    ['renews a URL that is gone', () => plan(gone, {}, { refusals: 1 }), { kind: 'renew', isGone: true, state }],
-    ['fails when the range is refused', () => plan({ kind: 'refused', error }), { kind: 'fail', error }],
-    ['fails when the entity has changed', () => plan({ kind: 'changed', error }), { kind: 'fail', error }],
-    ['fails when the response is unusable', () => plan({ kind: 'unusable', error }), { kind: 'fail', error }],
-  ])('%s', (_, step, expected) => expect(step()).toEqual(expected));
+  const refused = { kind: 'refused', error } as const;
+  const waits = (delayMs: number, changes: Partial<typeof state> = {}) => ({
+    kind: 'wait',
+    delayMs,
+    state: { ...state, ...changes },
+  });
+  const renews = (isGone: boolean) => ({ kind: 'renew', isGone, state });
+  const fails = { kind: 'fail', error };
+
+  it.each<[string, object, ...Parameters<typeof plan>]>([
+    ['requests a smaller range at once', waits(0), forbidden, { recovery: 'smaller-range' }],
+    ['requests with a Range header at once', waits(0, { isRangeRequired: true }), refused, { recovery: 'with-range' }],
+    ['pauses after an unexplained 403', waits(100, { refusals: 1 }), forbidden, {}, { isRangeRequired: true }],
+    ['pauses longer after the next one', waits(200, { refusals: 2 }), forbidden, {}, { refusals: 1 }],
+    ['renews after the last one', renews(false), forbidden, {}, { refusals: 2 }],
+    ['renews after an explained 403', renews(false), forbidden, { isExplained: true }],
+    ['renews a URL that is gone', renews(true), gone, {}, { refusals: 1 }],
+    ['fails when the range is refused', fails, refused],
+    ['fails when the entity has changed', fails, { kind: 'changed', error }],
+    ['fails when the response is unusable', fails, { kind: 'unusable', error }],
+  ])('%s', (_, expected, ...planned) => expect(plan(...planned)).toEqual(expected));
 });
 
 describe('TrackLocator', () => {

@@ -36,16 +36,10 @@ export function createFailingEgress({ effect }: FaultInjector, allow: readonly s
       return failIo(await inner.connect(destination), effect);
     },
   };
-  const proxyPool = createProxyPool([], silentLog);
   const client = createGuardedClient({ dialer });
   const forwardProxy = createForwardProxy({ dialer });
   return {
-    nextIdentity: proxyPool.nextIdentity,
-    otherIdentity: proxyPool.otherIdentity,
-    ownsIdentity: proxyPool.ownsIdentity,
-    reportBlocked: proxyPool.reportBlocked,
-    reportServed: proxyPool.reportServed,
-    blockedAddresses: proxyPool.blockedAddresses,
+    ...createProxyPool([], silentLog),
     replaceProxies: () => undefined,
     request: client.request,
     openProxySession: async (options) => {
@@ -79,24 +73,14 @@ function failIo(socket: Socket, effect: FaultInjector['effect']): Socket {
 
 /** A table whose calls fail. */
 export function createFailingStorage({ effect }: FaultInjector, storage: StateStorage): StateStorage {
-  const call =
-    <Args extends unknown[], Result>(name: string, original: (...args: Args) => Promise<Result>) =>
-    async (...args: Args): Promise<Result> => {
+  const failing = Object.entries(storage).map(([name, original]) => [
+    name,
+    async (...args: unknown[]) => {
       if (effect(`table ${name}`)) throw new Error(`${name} failed`);
-      return original(...args);
-    };
-  return {
-    get: call('get', storage.get),
-    put: call('put', storage.put),
-    putIf: call('putIf', storage.putIf),
-    extend: call('extend', storage.extend),
-    annotate: call('annotate', storage.annotate),
-    add: call('add', storage.add),
-    deleteOwned: call('deleteOwned', storage.deleteOwned),
-    addRequest: call('addRequest', storage.addRequest),
-    countRequests: call('countRequests', storage.countRequests),
-    requireSpace: call('requireSpace', storage.requireSpace),
-  };
+      return (original as (...args: unknown[]) => unknown)(...args);
+    },
+  ]);
+  return Object.fromEntries(failing);
 }
 
 /** Starts yt-dlp, whose requests fail. */
