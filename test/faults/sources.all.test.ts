@@ -1,10 +1,10 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MP3_FRAME_BYTES } from '../../core/conversions/conversion.ts';
 import { id3TagBytes } from '../../packages/seekable-media/src/tags/id3.ts';
 import type { Fault } from '../origin/faults.ts';
-import { runProgram, withTemporaryFolder } from '../support/media-tools.ts';
+import { packetsOf } from '../support/media-tools.ts';
 import { openResponse, sendRequest } from '../support/request.ts';
 import { ROUTES } from './media-fixture.ts';
 import { outcomeOf } from './outcome.ts';
@@ -96,23 +96,20 @@ describe('upstream without Content-Length', () => {
     expect(body.equals(withoutInfo), `${body.length} of ${withoutInfo.length}`).toBe(true);
   });
 
-  /** A digest of the packets of each track, whatever file they are in. */
-  const packetsOf = (bytes: Buffer) =>
-    withTemporaryFolder(async (folder) => {
-      const file = join(folder, 'muxed.mp4');
-      await writeFile(file, bytes);
-      const copy = ['-map', '0', '-c', 'copy', '-f', 'streamhash', '-'];
-      return (await runProgram('ffmpeg', ['-nostdin', '-v', 'error', '-i', file, ...copy])).output;
-    });
+  const digestsOf = async (bytes: Buffer, side: 'v' | 'a') =>
+    (await packetsOf(bytes, side)).map((packet) => packet.split(' ')[1]);
 
   it('is muxed by FFmpeg on Combined into the same packets', async () => {
     const url = await fixture.there().stream('Combined-short');
     fixture.there().site.arm(UNSIZED);
     const { status, body } = await sendRequest(url);
     expect(status).toBe(200);
-    const packets = await packetsOf(body);
-    expect(packets).toMatch(/^0,v,SHA256=\w{64}\n1,a,SHA256=\w{64}\n$/);
-    expect(packets).toBe(await packetsOf(await fixture.rightOf('Combined-short')));
+    const right = await fixture.rightOf('Combined-short');
+    for (const side of ['v', 'a'] as const) {
+      const digests = await digestsOf(body, side);
+      expect(digests.length).toBeGreaterThan(50);
+      expect(digests).toEqual(await digestsOf(right, side));
+    }
   });
 });
 

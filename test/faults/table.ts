@@ -100,4 +100,5 @@ export function useServiceFixture() {
 }
 
 /** Sockets, servers, pipes and processes, without timers and file system requests, which are short-lived. */
-const openHandles = () => process.getActiveResourcesInfo().filter((name) => /^(TCP|Pipe|Process)/.test(name)).length;
+export const openHandles = () =>
+  process.getActiveResourcesInfo().filter((name) => /^(TCP|Pipe|Process)/.test(name)).length;

@@ -63,12 +63,12 @@ async function listOf(name: string, kind: ListKind = HLS): Promise<FragmentSourc
 const sourceOf = (name: string): Source | Promise<FragmentSource> =>
   name.endsWith('.m3u8') ? listOf(name) : name.endsWith('.webm') ? listOf(name, WEBM) : fileOf(name);
 
+const readerOf = ({ size, read }: Source) =>
+  new ByteReader({ size, read: (first, last = size - 1) => read(first, last + 1) });
+
 const headersOf = async (source: Source | FragmentSource) => {
   if ('open' in source) return unpackSource(source.index);
-  const reader = new ByteReader({
-    size: source.size,
-    read: (first, last = source.size - 1) => source.read(first, last + 1),
-  });
+  const reader = readerOf(source);
   return readFileHeaders(reader, {}).finally(() => reader.destroy());
 };
 
@@ -78,13 +78,7 @@ async function fileOfLayout(sources: readonly (Source | FragmentSource)[], layou
     layout,
     version: 'golden',
     lists: sources.map((source) => ('open' in source ? source : undefined)),
-    async openSource(index) {
-      const source = sources[index] as Source;
-      return new ByteReader({
-        size: source.size,
-        read: (first, last = source.size - 1) => source.read(first, last + 1),
-      });
-    },
+    openSource: async (index) => readerOf(sources[index] as Source),
   });
 }
 

@@ -18,6 +18,7 @@ import { installedTools } from '../../support/installed-tools.ts';
 import { prefixOf, segmentOf } from '../../support/segments-service.ts';
 import { openTemporaryState } from '../../support/temporary-state.ts';
 import { SCALED_LIMITS } from '../service-fixture.ts';
+import { openHandles } from '../table.ts';
 import { createFailingEgress, createFailingStart, createFailingStorage, failStarts } from './failing-parts.ts';
 import { createFaultInjector, type Failure, type FaultInjector } from './fault-injector.ts';
 
@@ -187,6 +188,3 @@ export async function startInjectedService(): Promise<InjectedService> {
     },
   };
 }
-
-/** Sockets, servers, pipes and processes, without timers and file system requests, which are short-lived. */
-const openHandles = () => process.getActiveResourcesInfo().filter((name) => /^(TCP|Pipe|Process)/.test(name)).length;

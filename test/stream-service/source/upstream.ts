@@ -17,6 +17,7 @@ import {
 import type { Fault } from '../../origin/faults.ts';
 import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { closesOnce } from '../../support/listen.ts';
+import { resourceOf, trackOf } from '../fixture.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -80,33 +81,10 @@ export const limitsFor = (fault: Fault | undefined): Partial<SourceLimits> =>
   fault?.name === 'stall' ? { stallTimeoutMs: 250 } : {};
 
 /** A track as resolving returns it. */
-export const trackAt = (url: string, more: Partial<Track> = {}): Track => ({
-  formatId: 'f',
-  delivery: 'direct',
-  url,
-  headers: {},
-  cookies: [],
-  container: 'mp4',
-  video: null,
-  audio: {},
-  sizeIsExact: false,
-  ...more,
-});
+export const trackAt = (url: string, more: Partial<Track> = {}): Track =>
+  trackOf('f', { url, video: null, audio: {}, ...more });
 
-export const resourceWith = (track: Track, more: Partial<Resource> = {}): Resource => ({
-  id: 'r',
-  origin: { url: 'https://site.example/watch', extractor: 'Site', entryId: '1' },
-  title: null,
-  author: null,
-  coverUrl: null,
-  isLive: false,
-  tracks: [track],
-  renditions: [],
-  egress: 'direct',
-  freshUntil: 0,
-  expiresAt: Number.MAX_SAFE_INTEGER,
-  ...more,
-});
+export const resourceWith = (track: Track, more: Partial<Resource> = {}): Resource => resourceOf([track], more);
 
 /** Pseudo-random bytes, the same in every run. */
 export function bytesOf(length: number, seed = 1): Buffer {
