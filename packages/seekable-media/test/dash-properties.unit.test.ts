@@ -60,9 +60,4 @@ describe('packFragments', () => {
         expect([...unpackDashSegments(packDashSegments(list))]).toEqual(list);
       }),
     ));
-
-  it('takes no more than one pair of numbers for fragments of one duration', () => {
-    const list = Array.from({ length: 1000 }, (_, n) => ({ url: `${n}`, seconds: 4.1 }));
-    expect(packDashSegments(list).durations).toEqual([1000, 4_100_000]);
-  });
 });

@@ -14,13 +14,16 @@ const timelineOf = (fragments: readonly DashSegment[], options: DashTimelineOpti
   const { segments, ...timeline } = dashTimeline(fragments, options);
   return { ...timeline, segments: [...segments] };
 };
+const numbers = ({ segments }: Timeline) => segments.map(({ sequence }) => sequence);
+/** Fragments of these durations, named by their places. */
+const lasting = (seconds: readonly number[]): readonly DashSegment[] =>
+  seconds.map((each, index) => ({ url: `https://cdn.example/${index}`, seconds: each }));
 
 describe('dashTimeline', () => {
   const fragments = (query: string, from: number, to: number) => [
     { url: `https://cdn.example/init${query}`, seconds: 0 },
     ...Array.from({ length: to - from }, (_, n) => ({ url: `https://cdn.example/${from + n}${query}`, seconds: 2 })),
   ];
-  const numbers = ({ segments }: Timeline) => segments.map(({ sequence }) => sequence);
 
   it('keeps the sequence number of a live segment whose URL has a new signature', () => {
     const before = timelineOf(fragments('?sig=1', 10, 14), { isLive: true });
@@ -89,7 +92,7 @@ describe('dashTimeline', () => {
     [[2, 0], 6],
     [[], 6],
   ])('is reloaded after the duration of the last fragment of %j: %d s', (seconds, reloadSeconds) => {
-    const list = seconds.map((each, index) => ({ url: `https://cdn.example/${index}`, seconds: each }));
+    const list = lasting(seconds);
     expect(timelineOf(list, { isLive: true })).toMatchObject({ reloadSeconds, isComplete: false });
     expect(timelineOf(list, { isLive: false }).isComplete).toBe(true);
   });
@@ -114,10 +117,7 @@ describe('dashTimeline', () => {
     ],
     ['another one without a duration initializes what follows', [2, 0, 2], [['0'], ['2', '1']]],
   ])('%s', (_, seconds, expected) => {
-    const { segments } = timelineOf(
-      seconds.map((each, index) => ({ url: `https://cdn.example/${index}`, seconds: each })),
-      { isLive: false },
-    );
+    const { segments } = timelineOf(lasting(seconds), { isLive: false });
     const nameOf = (url: string | undefined) => url?.split('/').at(-1);
     expect(segments.map(({ content, init }) => [nameOf(content.url), nameOf(init?.url)].filter(Boolean))).toEqual(
       expected,
@@ -140,8 +140,7 @@ describe('dashTimeline', () => {
         { isLive: true, ...(previous && { previous }) },
       );
     const previous = live(['https://a.example/first', 'https://a.example/second', before]);
-    const numbers = live(['https://a.example/new', after], previous).segments.map(({ sequence }) => sequence);
-    expect(numbers).toEqual(isSame ? [1, 2] : [3, 4]);
+    expect(numbers(live(['https://a.example/new', after], previous))).toEqual(isSame ? [1, 2] : [3, 4]);
     expect(live([after], live([])).segments[0]?.sequence).toBe(0);
   });
 
@@ -155,7 +154,7 @@ describe('dashTimeline', () => {
         { isLive: true, ...(previous && { previous }) },
       );
     const later = live(`${names.slice(1)}f`, live(names));
-    expect(later.segments.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5]);
+    expect(numbers(later)).toEqual([1, 2, 3, 4, 5]);
   });
 });
 

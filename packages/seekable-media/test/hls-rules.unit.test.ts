@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { readHlsPlaylist, scanHlsPlaylist, unpackHlsPlaylist } from '../src/hls/index.ts';
-import type { MediaSection } from '../src/timeline.ts';
+import { PlaylistError, readHlsPlaylist, scanHlsPlaylist, unpackHlsPlaylist } from '../src/hls/index.ts';
+import { findSegment, isSameMedia, longestGapSeconds, type MediaSection, type Timeline } from '../src/timeline.ts';
 
-const URL_OF_PLAYLIST = 'https://cdn.example/a/index.m3u8';
+const URL_OF_PLAYLIST = 'https://cdn.example/a/index.m3u8?sig=1';
 const textOf = (lines: readonly string[]) => ['#EXTM3U', ...lines].join('\n');
 const read = (lines: readonly string[], { maxSegments = 2000, url = URL_OF_PLAYLIST } = {}) =>
   unpackHlsPlaylist(readHlsPlaylist(textOf(lines), maxSegments), url);
-const mediaOf = (lines: readonly string[]) => {
+const mediaOf = (lines: readonly string[]): Timeline => {
   const playlist = read(lines);
   if (playlist.kind !== 'media') throw new Error('Unexpected master playlist');
   return { ...playlist, segments: [...playlist.segments] };
@@ -231,7 +231,10 @@ describe('keys', () => {
     ).toEqual(['s', 's key k 1', 's key k 1', 's key l 2', 's key l 2', 's key m 5', 's key m 6', 's']));
 
   it.each([
-    ['METHOD=AES-128,URI="k",IV=0xg', 'Invalid initialization vector'],
+    ...['', '0x', '0xg', `0x${'1'.repeat(33)}`].map((iv): [string, string] => [
+      `METHOD=AES-128,URI="k",IV=${iv}`,
+      'Invalid initialization vector',
+    ]),
     ['METHOD=AES-128,URI="http://["', 'Invalid URI in playlist'],
   ])('with %s are refused', (attributes, message) => rejects(segment(`#EXT-X-KEY:${attributes}`), message));
 
@@ -326,6 +329,96 @@ describe('a master playlist', () => {
     expect(() => read(lines, { maxSegments: 3 })).toThrow('The playlist has too many segments');
   });
 
+  it('is refused with the invalid URI of a variant', () =>
+    rejects(variant('BANDWIDTH=1', 'http://['), 'Invalid URI in playlist'));
+
   it('leads nowhere from a URL that nothing is relative to', () =>
     expect(read(variant('', 'v'), { url: 'data:,' })).toEqual({ kind: 'master', bestUrl: '' }));
+});
+
+describe('a timeline', () => {
+  it.each([
+    ['s.ts', 'https://cdn.example/a/s.ts'],
+    ['../s.ts?x=1', 'https://cdn.example/s.ts?x=1'],
+    ['/s.ts', 'https://cdn.example/s.ts'],
+    ['//b.example/s.ts', 'https://b.example/s.ts'],
+    ['http://b.example/s.ts', 'http://b.example/s.ts'],
+  ])('resolves %j against the URL of the playlist', (uri, url) =>
+    expect(mediaOf(['#EXTINF:1,', uri]).segments[0]?.content.url).toBe(url),
+  );
+
+  it('trims gaps at both ends of a recording and ignores the URIs of those in between', () => {
+    const gap = ['#EXT-X-GAP', '#EXTINF:2,', 'http://['];
+    const lines = [...gap, '#EXTINF:1,', 'a', ...gap, ...gap, '#EXTINF:1,', 'b', ...gap];
+    const numbersOf = ({ segments }: Timeline) => segments.map(({ sequence, isGap }) => (isGap ? -sequence : sequence));
+    expect(numbersOf(mediaOf([...lines, '#EXT-X-ENDLIST']))).toEqual([1, -2, -3, 4]);
+    expect(numbersOf(mediaOf(lines))).toEqual([-0, 1, -2, -3, 4, -5]);
+    expect(longestGapSeconds(mediaOf(lines).segments)).toBe(4);
+    expect(mediaOf([...gap, '#EXT-X-ENDLIST']).segments).toEqual([]);
+  });
+
+  it('marks the segment after a discontinuity, also when a gap lies in between', () => {
+    const lines = ['#EXTINF:1,', 'a', '#EXT-X-DISCONTINUITY', '#EXTINF:1,', 'b', '#EXTINF:1,', 'c'];
+    const gap = ['#EXT-X-DISCONTINUITY', '#EXT-X-GAP', '#EXTINF:2,', 'x', '#EXTINF:1,', 'd'];
+    const flags = mediaOf([...lines, ...gap]).segments.map(({ isDiscontinuity = false }) => isDiscontinuity);
+    expect(flags).toEqual([false, true, false, false, true]);
+  });
+
+  it.each([
+    [['#EXT-X-DISCONTINUITY-SEQUENCE:7'], 7],
+    [['#EXT-X-DISCONTINUITY-SEQUENCE:x'], 0],
+    [[], 0],
+  ])('counts the discontinuities that have left the list of %j as %s', (lines, count) => {
+    expect(mediaOf([...lines, '#EXTINF:1,', 'a']).discontinuitySequence).toBe(count);
+  });
+
+  it.each([
+    [0, 0],
+    [0.9, 0],
+    [1, 0],
+    [4.9, 0],
+    [5, 3],
+    [99, 3],
+  ])('finds the segment at %d s, or the one before the gap', (seconds, index) => {
+    const gap = ['#EXT-X-GAP', '#EXTINF:2,', 'x'];
+    const { segments } = mediaOf(['#EXTINF:1,', 'a', ...gap, ...gap, '#EXTINF:1,', 'b', '#EXT-X-ENDLIST']);
+    expect(findSegment(segments, seconds)).toBe(index);
+  });
+
+  it.each([
+    ['IV=0x7', '7'],
+    ['IV=0X7,KEYFORMAT="identity"', '7'],
+    ['IV="0x0102030405060708090a0b0c0d0e0f"', '102030405060708090a0b0c0d0e0f'],
+    [`IV=0x${'f'.repeat(32)}`, 'f'.repeat(32)],
+  ])('reads the initialization vector %s', (written, digits) => {
+    const lines = [`#EXT-X-KEY:METHOD=AES-128,URI="k",${written}`, '#EXTINF:1,', 'a'];
+    const { cipher } = mediaOf(lines).segments[0]?.content ?? {};
+    expect(cipher?.iv.toString('hex')).toBe(digits.padStart(32, '0'));
+    expect(cipher?.keyUrl).toBe('https://cdn.example/a/k');
+  });
+
+  it.each(['', 'EXTM3U', '<html>#EXTM3U', '\u0000'])('throws PlaylistError for %j, which is not a playlist', (text) => {
+    expect(() => readHlsPlaylist(text, 1)).toThrow(PlaylistError);
+  });
+});
+
+describe('isSameMedia', () => {
+  const vod = (...seconds: number[]) => mediaOf([...seconds.flatMap((s) => [`#EXTINF:${s},`, 'a']), '#EXT-X-ENDLIST']);
+  const named = (...uris: string[]) => mediaOf([...uris.flatMap((uri) => ['#EXTINF:1,', uri]), '#EXT-X-ENDLIST']);
+  it.each([
+    [vod(1, 2), vod(1, 2), true],
+    [vod(1, 2), vod(1.05, 2), true],
+    [vod(1, 2), vod(1), false],
+    [vod(1, 2), vod(1, 3), false],
+    [vod(1), mediaOf(['#EXTINF:1,', 'a']), false],
+    [named('1.ts?a', '2.ts'), named('../b/1.ts', 'https://c.example/2.ts'), true],
+    [named('1.ts', '2.ts'), named('a.ts', 'b.ts'), true],
+    [named('1.ts', '2.ts', '3.ts'), named('2.ts', '3.ts', '4.ts'), false],
+    [vod(1), mediaOf(['#EXTINF:1,', '#EXT-X-BYTERANGE:9@0', 'a', '#EXT-X-ENDLIST']), false],
+    [vod(1), mediaOf(['#EXT-X-GAP', '#EXTINF:1,', 'a', '#EXT-X-ENDLIST']), false],
+    [vod(1), mediaOf(['#EXT-X-MAP:URI="b"', '#EXTINF:1,', 'a', '#EXT-X-ENDLIST']), false],
+    [mediaOf(['#EXTINF:1,', 'a']), vod(1, 2), true],
+  ])('compares what complete lists say (case %#)', (before, after, same) =>
+    expect(isSameMedia(before, after)).toBe(same),
+  );
 });

@@ -8,6 +8,8 @@ import {
   type RecordingText,
 } from '../src/tags/id3.ts';
 
+const NOTHING: RecordingText = { title: null, artist: null };
+
 describe('id3Tag', () => {
   it('writes title and artist as ID3v2.3 in UTF-16', () => {
     const tag = id3Tag({ title: 'Ü 🎵', artist: 'B' });
@@ -42,7 +44,7 @@ describe('fullId3Tag', () => {
   const long = 'x'.repeat(10_000);
 
   it.each([
-    ['no text at all', { title: null, artist: null }, undefined],
+    ['no text at all', NOTHING, undefined],
     [
       'the longest texts and cover',
       { title: long, artist: long, album: long, date: long, trackNumber: 9999, link: 'l'.repeat(1000) },
@@ -60,7 +62,7 @@ describe('fullId3Tag', () => {
       { title: 'a', artist: null, link: 'l'.repeat(1001) },
       Buffer.alloc(MAX_COVER_BYTES + 1, 0xff),
     );
-    expect(tag.equals(fullId3Tag({ title: 'a', artist: null }))).toBe(true);
+    expect(tag.equals(fullId3Tag({ ...NOTHING, title: 'a' }))).toBe(true);
   });
 
   it.each([
@@ -69,7 +71,7 @@ describe('fullId3Tag', () => {
     ['2026-11', '2026', undefined],
     [undefined, undefined, undefined],
   ])('writes the date %s as TYER and TDAT', (date, year, day) => {
-    const tag = fullId3Tag({ title: null, artist: null, date });
+    const tag = fullId3Tag({ ...NOTHING, date });
     const textOf = (id: string) => {
       const at = tag.indexOf(id, 0, 'latin1');
       return at < 0 ? undefined : tag.toString('utf16le', at + 13, at + 10 + tag.readUInt32BE(at + 4));
@@ -84,18 +86,18 @@ describe('the frames of a full tag', () => {
   /** UTF-16 with a byte order mark, after the byte that says so (ID3v2.3 §3.3). */
   const utf16 = (text: string) => Buffer.concat([Buffer.from([1, 0xff, 0xfe]), Buffer.from(text, 'utf16le')]);
   const textFrames: [string, RecordingText][] = [
-    ['TIT2', { title: 'é', artist: null }],
-    ['TPE1', { title: null, artist: 'é' }],
-    ['TALB', { title: null, artist: null, album: 'é' }],
+    ['TIT2', { ...NOTHING, title: 'é' }],
+    ['TPE1', { ...NOTHING, artist: 'é' }],
+    ['TALB', { ...NOTHING, album: 'é' }],
   ];
 
   it.each<[string, RecordingText, Buffer, Buffer | undefined]>([
     ...textFrames.map(([id, text]): [string, RecordingText, Buffer, undefined] => [id, text, utf16('é'), undefined]),
-    ['TRCK', { title: null, artist: null, trackNumber: 12 }, utf16('12'), undefined],
-    ['APIC', { title: null, artist: null }, Buffer.concat([latin1('\0image/jpeg\0\x03\0'), cover]), cover],
+    ['TRCK', { ...NOTHING, trackNumber: 12 }, utf16('12'), undefined],
+    ['APIC', NOTHING, Buffer.concat([latin1('\0image/jpeg\0\x03\0'), cover]), cover],
     [
       'COMM',
-      { title: null, artist: null, link: 'https://a.example/' },
+      { ...NOTHING, link: 'https://a.example/' },
       Buffer.concat([
         Buffer.from([1]),
         latin1('eng'),
@@ -118,11 +120,11 @@ describe('the frames of a full tag', () => {
     ['an empty link', { title: 'a', artist: null, link: '' }],
     ['an empty date', { title: 'a', artist: null, date: '' }],
   ])('are absent for %s', (_, text) =>
-    expect(fullId3Tag(text).equals(fullId3Tag({ title: 'a', artist: null }))).toBe(true),
+    expect(fullId3Tag(text).equals(fullId3Tag({ ...NOTHING, title: 'a' }))).toBe(true),
   );
 
   it('include a link of a thousand characters', () =>
-    expect(fullId3Tag({ title: null, artist: null, link: 'l'.repeat(1000) }).includes('COMM')).toBe(true));
+    expect(fullId3Tag({ ...NOTHING, link: 'l'.repeat(1000) }).includes('COMM')).toBe(true));
 });
 
 describe('id3TagBytes', () => {

@@ -14,6 +14,7 @@ import {
   readOggStreams,
   vorbisComments,
 } from '../src/ogg.ts';
+import { trackHeader } from './seeds.ts';
 
 const dOps = Buffer.from([0, 2, 0x01, 0x38, 0, 0, 0xbb, 0x80, 0xff, 0xfe, 0]);
 
@@ -133,18 +134,11 @@ describe('layOutOpus', () => {
   });
   const trackOf = (samples: readonly Sample[], description = entry, edits: TrackHeader['edits'] = []): ClipTrack => ({
     header: {
-      id: 1,
+      ...trackHeader('soun'),
       timescale: 48_000,
       movieTimescale: 48_000,
-      durationSeconds: undefined,
       edits,
-      presentation: Buffer.alloc(60),
-      language: Buffer.alloc(4),
-      media: [],
-      mediaInformation: [],
       sampleDescriptions: fullBox('stsd', 0, 0, u32(1), description),
-      sampleTable: Buffer.alloc(0),
-      fragmentDefaults: undefined,
     },
     source: 0,
     fileBytes: 1e6,

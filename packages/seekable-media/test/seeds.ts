@@ -3,6 +3,7 @@ import {
   FRAGMENTED_FILE_TYPE,
   type FragmentSamples,
   fullBox,
+  parseFragmentSamples,
   runParts,
   u32,
   u64,
@@ -24,6 +25,15 @@ export function fragmentOf(place: FragmentSamples, bytes: number): Buffer {
   return Buffer.concat([head, ...place.runs.flatMap((run) => [...runParts(place, run)]), tail]);
 }
 
+/** The samples of a track of a fragment that begins with its `moof`. */
+export const samplesIn = (fragment: Buffer, trackId: number) => [
+  ...parseFragmentSamples(
+    { bytes: fragment.subarray(0, fragment.readUInt32BE()), offset: 0 },
+    trackId,
+    Buffer.alloc(16),
+  ),
+];
+
 /** Inputs that the fuzzer starts from, all generated: no media of anyone. */
 
 export const { HLS, HLS_MASTER, DASH } = texts;
@@ -34,7 +44,7 @@ const SAMPLE_BYTES = 10;
 const stsd = (entry: string) => fullBox('stsd', 0, 0, u32(1), box(entry, Buffer.alloc(78), box('btrt', u32(0, 9, 9))));
 const handler = (kind: string) => fullBox('hdlr', 0, 0, u32(0), Buffer.from(kind), u32(0, 0, 0), Buffer.from('n\0'));
 
-const trackHeader = (kind: 'vide' | 'soun'): TrackHeader => ({
+export const trackHeader = (kind: 'vide' | 'soun'): TrackHeader => ({
   id: 1,
   movieTimescale: TIMESCALE,
   timescale: TIMESCALE,

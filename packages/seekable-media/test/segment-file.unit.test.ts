@@ -6,7 +6,6 @@ import {
   indexContent,
   measureSubsegment,
   packRuns,
-  parseFragmentSamples,
   parseSegmentIndex,
   parseTrackHeader,
   recycle,
@@ -34,7 +33,7 @@ import {
   unpackTable,
 } from '../src/segment-file/index.ts';
 import { createLayout } from '../src/virtual-mp4/index.ts';
-import { ADTS_FRAME, fragmentOf, H264_PICTURE, HEVC_PICTURE, tsSegment } from './seeds.ts';
+import { ADTS_FRAME, fragmentOf, H264_PICTURE, HEVC_PICTURE, samplesIn, tsSegment } from './seeds.ts';
 
 const encodingOf = (...timescales: readonly number[]): Encoding => ({
   state: Buffer.from(timescales.join()),
@@ -206,6 +205,9 @@ describe('segments of fragmented MP4', () => {
     init: undefined,
     encoding: undefined,
   });
+  const inspectWhole = (bytes: Buffer, init: Buffer) =>
+    segmentFormat('mp4').inspect({ ...head(bytes, true), size: bytes.length, init });
+  const sampleOf = (duration: number, size: number) => ({ duration, size, compositionOffset: 0, isSync: true });
 
   it.each([
     ['no boxes', Buffer.alloc(64), true],
@@ -232,34 +234,28 @@ describe('segments of fragmented MP4', () => {
     const movie = indexContent(headerOf(table), 'file').require('moov');
     const header = { ...parseTrackHeader(movie, 'vide'), edits: [{ duration: 0, mediaTime: 1024n, rate: 0x1_0000 }] };
     const init = writeFragmentedMovie([{ header, durationSeconds: 0 }]);
-    const sample = { duration: 512, size: 100, compositionOffset: 1024, isSync: true };
+    const sample = { ...sampleOf(512, 100), compositionOffset: 1024 };
     const run = { trackId: 1, decodeTime: 0, description: 1, samples: [sample, sample], data: [Buffer.alloc(200)] };
     const bytes = writeSubsegment([run]);
-    const facts = segmentFormat('mp4').inspect({ ...head(bytes, true), size: bytes.length, init });
-    expect(facts).toMatchObject({ startTime: 0, endTime: 1024, startsWithSync: true });
+    expect(inspectWhole(bytes, init)).toMatchObject({ startTime: 0, endTime: 1024, startsWithSync: true });
   });
 
   /** For the subsegment of one segment. */
-  const requestOf = (segment: Buffer) => {
-    const init = headerOf(createTable('mp4', listed([0])));
-    const facts = segmentFormat('mp4').inspect({ ...head(segment, true), size: segment.length, init });
-    return onePlace('mp4', facts, segment);
-  };
+  const requestOf = (segment: Buffer) =>
+    onePlace('mp4', inspectWhole(segment, headerOf(createTable('mp4', listed([0])))), segment);
 
   it.each([
     ['with the first picture where it is heard within a sample after it', 300, [0, 300]],
     ['when it is heard where that is later', 4096, [4096, 0]],
   ])('have sound that is decoded %s', (_, late, [decodeTime, compositionOffset]) => {
-    const sample = { duration: 4096, size: 100, compositionOffset: 0, isSync: true };
+    const sample = sampleOf(4096, 100);
     const run = { description: 1, samples: [sample, sample], data: [Buffer.alloc(200)] };
     const runs = [
       { ...run, trackId: 1, decodeTime: 0 },
       { ...run, trackId: 2, decodeTime: late },
     ];
     const segment = writeSubsegment(runs);
-    const subsegment = placeOf(requestOf(segment));
-    const fragment = { bytes: subsegment.subarray(0, subsegment.readUInt32BE()), offset: 0 };
-    expect([...parseFragmentSamples(fragment, 2, Buffer.alloc(16))]).toMatchObject([
+    expect(samplesIn(placeOf(requestOf(segment)), 2)).toMatchObject([
       { decodeTime, compositionOffset },
       { decodeTime: (decodeTime ?? 0) + 4096, compositionOffset },
     ]);
@@ -269,7 +265,7 @@ describe('segments of fragmented MP4', () => {
     ['at once where they have few samples, however large', 100, 60_000, true],
     ['elsewhere where they have many', 10_001, 1, false],
   ])('become a subsegment %s', (_, count, size, isShort) => {
-    const samples = new Array(count).fill({ duration: 40, size, compositionOffset: 0, isSync: true });
+    const samples = new Array(count).fill(sampleOf(40, size));
     const runs = [{ trackId: 1, decodeTime: 0, description: 1, samples, data: [Buffer.alloc(count * size)] }];
     const segment = writeSubsegment(runs);
     const request = requestOf(segment);
@@ -289,7 +285,7 @@ describe('segments of fragmented MP4', () => {
       const data = [unit(delimiter), unit('01020304')];
       const plain = Buffer.concat(data);
       const size = plain.length;
-      const samples = [true, false, true].map((isSync) => ({ duration: 512, size, compositionOffset: 0, isSync }));
+      const samples = [true, false, true].map((isSync) => ({ ...sampleOf(512, size), isSync }));
       const segment = Buffer.concat(
         Array.from({ length: fragments }, (_, index) => {
           const at = { trackId: 1, decodeTime: index * 1536, description: 1 };
@@ -307,7 +303,7 @@ describe('segments of fragmented MP4', () => {
         sampleEntry.writeUInt8(sampleEntry.readUInt8(byteAt) ^ change, byteAt);
         const encoding = { state: Buffer.alloc(0), tracks: track ? [{ ...track, sampleEntry }] : [] };
         const init = headerOf(createTable('mp4', listed([0], {}, encoding)));
-        const facts = segmentFormat('mp4').inspect({ ...head(segment, true), size: segment.length, init });
+        const facts = inspectWhole(segment, init);
         if ('neededBytes' in facts) throw new TypeError('A whole segment');
         return { facts, segmentBytes: segment.length, seconds: 2, gapSeconds: 0, isDiscontinuity: true };
       };
@@ -316,10 +312,7 @@ describe('segments of fragmented MP4', () => {
         expect(readParameterSets(whole.subarray(0, end)), `${end} bytes`).toBeUndefined();
       const sent = (segments: readonly ListedSegment[], index: number) => {
         const subsegment = placeOf(segmentRequest(createTable('mp4', segments), index, [segment]));
-        const fragment = { bytes: subsegment.subarray(0, subsegment.readUInt32BE()), offset: 0 };
-        return [...parseFragmentSamples(fragment, 1, Buffer.alloc(16))].map(({ offset, size }) =>
-          subsegment.toString('hex', offset, offset + size),
-        );
+        return samplesIn(subsegment, 1).map(({ offset, size }) => subsegment.toString('hex', offset, offset + size));
       };
       const times = (...all: readonly Buffer[]) =>
         Array.from({ length: fragments }, () => all.map((sample) => sample.toString('hex'))).flat();

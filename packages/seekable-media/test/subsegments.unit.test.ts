@@ -36,6 +36,24 @@ function headerOf(timescale: number, edits: TrackHeader['edits'] = []): Buffer {
   return writeFragmentedMovie([{ header: { ...header, edits }, durationSeconds: 4 }]).subarray(8);
 }
 
+/** What is read of a file whose one fragment has samples of these fields. */
+function readFragment(samples: readonly number[], more: { accessPoint?: number; edits?: TrackHeader['edits'] } = {}) {
+  const { accessPoint = CLOSED, edits } = more;
+  const moof = writeFileFragment({
+    trackId: 1,
+    startTime: 0,
+    sampleDescription: 1,
+    runs: [{ first: 8, bytes: 400, fields: [...samples] }],
+    hasFlags: false,
+    hasCompositionOffsets: true,
+  });
+  const duration = samples.reduce((sum, each, index) => sum + (index % 3 === 0 ? each : 0), 0);
+  const entries = [{ offset: 0, bytes: moof.length + 408, duration, accessPoint }];
+  const fragments = { timescale: 12_800, startTime: 0, entries, firstMoof: { bytes: moof, offset: 0 } };
+  const movie = indexContent(headerOf(12_800, edits), 'moov');
+  return { ...readTrackFragments({ movie, fileBytes: 10_000, fragments }, 0, 'vide'), bytes: moof.length + 408 };
+}
+
 /** Two fragments of two seconds. */
 function sourceOf(source: number, timescale: number, leadSeconds = 0): TrackFragments {
   const fragments = [0, 2].map((seconds) => ({
@@ -86,27 +104,10 @@ it.each(ORDERS)(
   (_, accessPoint, offsets, pictures) => {
     const duration = 512;
     const samples = offsets.flatMap((offset) => [duration, 100, offset * duration]);
-    const moof = writeFileFragment({
-      trackId: 1,
-      startTime: 0,
-      sampleDescription: 1,
-      runs: [{ first: 8, bytes: 400, fields: samples }],
-      hasFlags: false,
-      hasCompositionOffsets: true,
-    });
-    const entry = { offset: 0, bytes: moof.length + 408, duration: 4 * duration, accessPoint };
-    const { leadSeconds, fragments } = readTrackFragments(
-      {
-        movie: indexContent(headerOf(12_800), 'moov'),
-        fileBytes: 10_000,
-        fragments: { timescale: 12_800, startTime: 0, entries: [entry], firstMoof: { bytes: moof, offset: 0 } },
-      },
-      0,
-      'vide',
-    );
+    const { leadSeconds, fragments, bytes } = readFragment(samples, { accessPoint });
     // Two decode times that are moved differ by one unit.
     expect(leadSeconds).toBe(pictures === 0 ? 0 : (pictures * duration + 1) / 12_800);
-    expect(fragments.map(({ maxBytes }) => maxBytes - entry.bytes)).toEqual([pictures === 0 ? 0 : 4 * 4]);
+    expect(fragments.map(({ maxBytes }) => maxBytes - bytes)).toEqual([pictures === 0 ? 0 : 4 * 4]);
   },
 );
 
@@ -146,17 +147,7 @@ it('tracks without a common time scale are refused', () => {
 
 it('several edits are refused', () => {
   const edit = { duration: 2000, mediaTime: 0n, rate: 0x1_0000 };
-  const runs = [{ first: 8, bytes: 100, fields: [51_200, 100] }];
-  const fields = { hasFlags: false, hasCompositionOffsets: false };
-  const moof = writeFileFragment({ trackId: 1, startTime: 0, sampleDescription: 1, runs, ...fields });
-  const entries = [{ offset: 0, bytes: moof.length + 108, duration: 51_200, accessPoint: CLOSED }];
-  const fragments = { timescale: 12_800, startTime: 0, entries, firstMoof: { bytes: moof, offset: 0 } };
-  const read = (edits: TrackHeader['edits']) =>
-    readTrackFragments(
-      { movie: indexContent(headerOf(12_800, edits), 'moov'), fileBytes: 10_000, fragments },
-      0,
-      'vide',
-    );
+  const read = (edits: TrackHeader['edits']) => readFragment([51_200, 100, 0], { edits });
   expect(read([{ ...edit, mediaTime: 1280n }]).hiddenSeconds).toBe(0.1);
   expect(() => read([edit, { ...edit, mediaTime: 25_600n }])).toThrow(UnsupportedMp4);
 });

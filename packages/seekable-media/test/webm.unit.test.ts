@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseFragmentSamples, UnsupportedMp4 } from '../src/isobmff/index.ts';
+import { UnsupportedMp4 } from '../src/isobmff/index.ts';
 import {
   createWebmTable,
   readSegmentSamples,
@@ -9,7 +9,7 @@ import {
   startSecondsOf,
 } from '../src/segment-file/index.ts';
 import { readBlocks, readWebmFile, type WebmFile } from '../src/webm/index.ts';
-import { fragmentOf } from './seeds.ts';
+import { fragmentOf, samplesIn } from './seeds.ts';
 import {
   block,
   cluster,
@@ -33,10 +33,12 @@ function requireFile(file: ReturnType<typeof readWebmFile>): WebmFile {
   if (!('tracks' in file)) throw new Error('The cues are elsewhere');
   return file;
 }
+const fileOf = (parts?: Partial<WebmParts>) => requireFile(read(parts));
+const tableOf = (parts?: Partial<WebmParts>) => createWebmTable(fileOf(parts));
 
 describe('a file of WebM', () => {
   it('is spans from cue to cue, in units of its track', () => {
-    const file = requireFile(read());
+    const file = fileOf();
     const [first] = file.spans;
     expect(file).toMatchObject({ unitNs: 1_000_000, duration: 3000, tracks: [{ kind: 'vide', number: 1 }] });
     expect(file.spans.map(({ time }) => time)).toEqual([0, 1000, 2000]);
@@ -46,13 +48,13 @@ describe('a file of WebM', () => {
   });
 
   it('begins earlier by the delay of its audio, and its entries have the times of its cues', () => {
-    const table = createWebmTable(requireFile(read({ codec: 'A_OPUS' })));
+    const table = tableOf({ codec: 'A_OPUS' });
     expect([table.timescale, startSecondsOf(table)]).toEqual([48_000, -312 / 48_000]);
     expect(table.entries.map(({ time }) => time + 312)).toEqual([0, 48_000, 96_000]);
   });
 
   it('makes a subsegment of exactly the bytes of its table', () => {
-    const table = createWebmTable(requireFile(read()));
+    const table = tableOf();
     const subsegment = placeOf(table, 1, cluster(1000));
     expect(subsegment.length).toBe(table.entries[1]?.bytes);
     expect(subsegment.includes('frame 1000')).toBe(true);
@@ -79,7 +81,7 @@ describe('a file of WebM', () => {
     ['a cluster of unknown size', Buffer.concat([Buffer.from('1f43b675ff', 'hex'), cluster(1000)])],
     ['more than its subsegment holds', cluster(1000, [block(0, { data: Buffer.alloc(50_000) })])],
   ])('makes no subsegment of a segment with %s', (_name, segment) => {
-    const table = createWebmTable(requireFile(read()));
+    const table = tableOf();
     expect(() => readSegmentSamples(segmentRequest(table, 1, [segment]))).toThrow(UnsupportedMp4);
   });
 
@@ -88,7 +90,7 @@ describe('a file of WebM', () => {
     ['elsewhere', 'many', 10_001, false],
   ])('makes a subsegment %s of a segment of %s', (_, _elements, count, isShort) => {
     const padded = cluster(1000, [block(0), ...new Array(count).fill(element(0xec, Buffer.alloc(0)))]);
-    const table = createWebmTable(requireFile(read()));
+    const table = tableOf();
     const request = segmentRequest(table, 1, [padded]);
     expect(readShortSegment(request)).toEqual(isShort ? readSegmentSamples(request) : undefined);
   });
@@ -114,14 +116,12 @@ describe('a file of WebM', () => {
   });
 
   it('divides the time of a block among its frames, and knows that of the last one by its packets', () => {
-    const table = createWebmTable(requireFile(read({ codec: 'A_OPUS' })));
+    const table = tableOf({ codec: 'A_OPUS' });
     // Packets of 20 ms.
     const data = lace([Buffer.from('\x08a'), Buffer.from('\x08bc')]);
     const laced = (time: number) => block(time, { flags: KEYFRAME | LACING.xiph, data });
     const subsegment = placeOf(table, 1, cluster(1000, [laced(0), laced(41)]));
-    const moof = { bytes: subsegment.subarray(0, subsegment.readUInt32BE(0)), offset: 0 };
-    const samples = [...parseFragmentSamples(moof, 1, Buffer.alloc(16))];
-    expect(samples.map(({ duration, size }) => [duration, size])).toEqual([
+    expect(samplesIn(subsegment, 1).map(({ duration, size }) => [duration, size])).toEqual([
       [984, 2],
       [984, 3],
       [960, 2],
@@ -132,7 +132,7 @@ describe('a file of WebM', () => {
   it('has room for the fields of frames that share a block where the first ones do', () => {
     const lacedFile = { frame: lace([Buffer.alloc(1), Buffer.alloc(1)]), flags: KEYFRAME | LACING.xiph };
     const bytesFor = (parts: Partial<WebmParts>) => {
-      const file = requireFile(read({ codec: 'A_OPUS', duration: 10_000, cues: [cue(0, 0)], ...parts }));
+      const file = fileOf({ codec: 'A_OPUS', duration: 10_000, cues: [cue(0, 0)], ...parts });
       // Ten frames of 10 ms in a block, whose durations and sizes differ.
       const data = lace(Array.from({ length: 10 }, (_, index) => Buffer.alloc(1 + (index % 2))));
       const blocks = Array.from({ length: 100 }, (_, index) =>
@@ -148,7 +148,7 @@ describe('a file of WebM', () => {
   });
 
   it('has the rate of sound where no second is made of its units', () => {
-    const table = createWebmTable(requireFile(read({ codec: 'A_OPUS', unit: 20_832 })));
+    const table = tableOf({ codec: 'A_OPUS', unit: 20_832 });
     expect(table.timescale).toBe(48_000);
     expect(table.entries.map(({ time }) => time + 312)).toEqual([0, 1000, 2000]);
     const subsegment = placeOf(table, 1, cluster(1000));
@@ -157,7 +157,7 @@ describe('a file of WebM', () => {
 
   it('is no subsegment from a cue on that names sound within a cluster', () => {
     const cues = [cue(0, 0, 1, 10), cue(500, 0, 1, 90), cue(1500, 1, 1, 90), cue(2000, 2, 1, 12)];
-    const timesOf = (codec: string) => requireFile(read({ codec, cues })).spans.map(({ time }) => time);
+    const timesOf = (codec: string) => fileOf({ codec, cues }).spans.map(({ time }) => time);
     expect(timesOf('A_OPUS')).toEqual([0, 2000]);
     // Before a picture, there may be sound.
     expect(timesOf('V_VP9')).toEqual([0, 1500, 2000]);
