@@ -37,28 +37,16 @@ describe('startLinkProcesses', () => {
     expect(await readFile(cookiesFile, 'utf8')).toBe(COOKIES);
   });
 
-  it('passes the arguments of the operator to extractors', async () =>
-    expect(await processes.request(requestOf('reelay-worker-test:arguments'))).toMatchObject({
-      ok: true,
-      info: { tags: ["it's", 'Two'] },
-    }));
-
-  // By the classifier of the worker, whose kinds are in worker.all.test.ts; and what ends a process.
+  // By the classifier of the worker, whose kinds are in worker.all.test.ts.
   it.concurrent.each([
-    ['/trouble/404', { kind: 'http', httpStatus: 404 }],
-    ['/site/drm/1', { kind: 'drm', extractor: 'ReelayTest', expected: true }],
-    ['/site/private/1', { kind: 'expected', message: expect.stringMatching(/private/i) }],
-    ['/site/memory/1', { kind: 'memory' }],
-    ['/site/exit/1', { kind: 'crash' }],
     ['/site/kill/1', { kind: 'crash', isInterrupted: true }],
     ['--version', { kind: expect.stringMatching(/^(bad_scheme|expected)$/) }],
     ["x' --exec 'touch /tmp/x", { kind: expect.stringMatching(/^(bad_scheme|expected)$/) }],
-    ['reelay-worker-test:large', { kind: 'too_large' }],
   ])('fails for %s', async (url, error) =>
     expect(await processes.request(requestOf(url))).toMatchObject({ ok: false, error }),
   );
 
-  testExtraction(fixture, () => processes);
+  testExtraction(fixture, () => processes, /^(LC_\w+|PWD|SHLVL|OLDPWD|_)$/);
 
   it('reports addresses that the egress refuses', async () => {
     const session = await egress.openProxySession({});
@@ -66,25 +54,9 @@ describe('startLinkProcesses', () => {
     expect(session.isRefused()).toBe(true);
     session.close();
   });
-
-  it('gives yt-dlp an environment of fixed variables only', async () => {
-    const answer = await processes.request(requestOf('reelay-worker-test:environment'));
-    const { tags } = ('info' in answer ? answer.info : answer) as { tags: string[] };
-    const [directory, ...names] = tags.toReversed();
-    const own = ['HOME', 'LANG', 'PATH', 'TMPDIR'];
-    // Shells set these by themselves.
-    expect(names.filter((name) => !/^(LC_\w+|PWD|SHLVL|OLDPWD|_)$/.test(name)).sort()).toEqual(own);
-    expect(directory).toMatch(temporary);
-  });
 });
 
 describe('a process per link', () => {
-  it('ends at the deadline', async () =>
-    expect(await processes.request(requestOf('/trouble/drip', { timeoutSeconds: 1 }))).toMatchObject({
-      ok: false,
-      error: { kind: 'timeout' },
-    }));
-
   it('ends with the request that is cancelled, and all that it has started', async () => {
     const file = join(temporary, 'pids');
     const sleeping = await program(`/bin/sleep 600 & echo "$$ $!" >${file}; wait`);
@@ -96,16 +68,6 @@ describe('a process per link', () => {
     expect(await response).toMatchObject({ ok: false, error: { kind: 'cancelled' } });
     await until(() => !pids.some(isAlive));
     await rm(file);
-  });
-
-  it('waits for one of `concurrency` slots, until its deadline', async () => {
-    const sleeping = await program('/bin/sleep 600');
-    const leaving = new AbortController();
-    const busy = [1, 2].map(() => sleeping.request(requestOf('/files/clip.mp4'), leaving.signal));
-    const waiting = await sleeping.request(requestOf('/files/clip.mp4', { timeoutSeconds: 0.2 }));
-    expect(waiting).toMatchObject({ ok: false, error: { kind: 'timeout' } });
-    leaving.abort();
-    await Promise.all(busy);
   });
 
   it('ends with close, and its request fails', async () => {

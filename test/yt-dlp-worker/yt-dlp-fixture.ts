@@ -66,9 +66,56 @@ export const isAlive = (pid: number): boolean => {
 
 export const until = (condition: () => unknown) => expect.poll(condition, { interval: 10 }).toBe(true);
 
-/** Tests of what a worker and a process per link have in common. */
-export function testExtraction({ origin, egress, requestOf }: YtDlpFixture, current: () => WorkerProcess): void {
+/**
+ * Tests of what a worker and a process per link have in common.
+ * @param ownVariables names of variables that shells set by themselves
+ */
+export function testExtraction(
+  { origin, egress, temporary, requestOf }: YtDlpFixture,
+  current: () => WorkerProcess,
+  ownVariables = /^LC_/,
+): void {
   const request: WorkerProcess['request'] = (...args) => current().request(...args);
+
+  it.each([
+    ['/trouble/404', { kind: 'http', httpStatus: 404 }],
+    ['/site/drm/1', { kind: 'drm', extractor: 'ReelayTest', expected: true }],
+    ['/site/private/1', { kind: 'expected', message: expect.stringMatching(/private/i) }],
+    ['/site/memory/1', { kind: 'memory' }],
+    ['/site/exit/1', { kind: 'crash' }],
+    ['reelay-worker-test:large', { kind: 'too_large' }],
+  ])('classifies the failure of %s', async (url, error) =>
+    expect(await request(requestOf(url))).toMatchObject({ ok: false, error }),
+  );
+
+  it('passes the arguments of the operator to extractors', async () =>
+    expect(await request(requestOf('reelay-worker-test:arguments'))).toMatchObject({
+      ok: true,
+      info: { tags: ["it's", 'Two'] },
+    }));
+
+  it('has an environment of fixed variables only', async () => {
+    const answer = await request(requestOf('reelay-worker-test:environment'));
+    const { tags } = ('info' in answer ? answer.info : answer) as { tags: string[] };
+    const [directory, ...names] = tags.toReversed();
+    expect(names.filter((name) => !ownVariables.test(name)).sort()).toEqual(['HOME', 'LANG', 'PATH', 'TMPDIR']);
+    expect(directory).toMatch(temporary);
+  });
+
+  it('fails at the deadline', async () =>
+    expect(await request(requestOf('/trouble/drip', { timeoutSeconds: 1 }))).toMatchObject({
+      ok: false,
+      error: { kind: 'timeout' },
+    }));
+
+  it('fails a request whose deadline passes before one of `concurrency` slots is free', async () => {
+    const leaving = new AbortController();
+    const busy = [1, 2].map((n) => request(requestOf(`/site/sleep/${n}`), leaving.signal));
+    const waiting = request(requestOf('/files/clip.mp4', { timeoutSeconds: 0.2 }));
+    expect(await waiting).toMatchObject({ ok: false, error: { kind: 'timeout' } });
+    leaving.abort();
+    await Promise.all(busy);
+  });
 
   it('connects through the proxy of the request only', async () => {
     const gone = await egress.openProxySession({});
