@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
+import { dirname } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { closeAfterwards } from '../../../test/support/close-afterwards.ts';
 import { listen } from '../../../test/support/listen.ts';
@@ -7,7 +8,7 @@ import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
 import { zip } from '../../../test/yt-dlp-worker/zip.ts';
 import { createTools } from '../src/install/create-tools.ts';
 import { silentLog } from '../src/tools.ts';
-import { ytDlpFromPypi } from '../src/yt-dlp/providers.ts';
+import { pythonForYtDlp, ytDlpFromPypi } from '../src/yt-dlp/providers.ts';
 import { type Flaw, testProvider } from './provider-events.ts';
 
 const dir = await temporaryFolder();
@@ -66,7 +67,10 @@ async function publish(
 }
 
 const { url } = closeAfterwards(await listen(index));
+const { path: python } = await pythonForYtDlp();
 for (const [name, value] of Object.entries({
+  // The interpreter itself: a shim takes as long to find it as pip takes to load.
+  PATH: `${dirname(python)}:${process.env.PATH}`,
   PIP_INDEX_URL: `${url}/simple`,
   PIP_CONFIG_FILE: '/dev/null',
   PIP_NO_CACHE_DIR: '1',
@@ -87,6 +91,7 @@ const sent = (send: Wheel['send'], reason: RegExp): Flaw => [(version) => publis
 testProvider('PyPI', {
   options: { providers: { ytDlp: [pypi] } },
   verifiedBy: 'registry',
+  isSlow: true,
   publish: publishYtDlp,
   requests: () => requests,
   flaws: {
