@@ -71,6 +71,14 @@ export function createApiDocument(json: OpenApi): ApiDocument {
   };
 }
 
+/** Expects an answer of this status with an error body. @returns the body */
+export function expectFailure(answer: ReceivedResponse, status: number, reason?: string) {
+  expect(answer.status, reason).toBe(status);
+  const problem = JSON.parse(answer.body.toString());
+  expectProblem(status, problem);
+  return problem;
+}
+
 /** The rules of an error body that the schema does not express. */
 export function expectProblem(status: number, value: unknown): void {
   const problem = value as Record<string, unknown>;

@@ -4,7 +4,6 @@ import { ANY_INSTANCE, type Target, useTarget, verified } from './target.ts';
 
 const target = useTarget();
 
-const json = async (path: string) => JSON.parse((await target.get(path)).body.toString());
 const countOf = async (of: Target) => Number((await of.get('/api/App/requests')).headers['x-request-count']);
 
 describe('GET /api/App', ANY_INSTANCE, () => {
@@ -18,7 +17,7 @@ describe('GET /api/App', ANY_INSTANCE, () => {
       'x-content-type-options': 'nosniff',
       'x-tools': expect.stringMatching(/yt-dlp="[^"]+"/),
     });
-    expect(await json('/api/App')).toEqual({
+    expect(await target.json('/api/App')).toEqual({
       version: verified ? expect.stringMatching(/^v\d+\.\d+\.\d+/) : `v${version}`,
       isHealthy: true,
       environment: verified ? expect.any(String) : 'Development',
@@ -29,7 +28,7 @@ describe('GET /api/App', ANY_INSTANCE, () => {
 
 describe('GET /api/App/requests', () => {
   it('is a badge for shields.io, with exactly its four keys', ANY_INSTANCE, async () => {
-    expect(await json('/api/App/requests')).toEqual({
+    expect(await target.json('/api/App/requests')).toEqual({
       schemaVersion: 1,
       label: 'requests',
       message: expect.stringMatching(/^\d{1,3}(,\d{3})*$/),
@@ -55,7 +54,7 @@ describe('GET /api/App/requests', () => {
 
   it.each(['Get', 'Feed'])('does not count %s, nor HEAD of it', async (name) => {
     const before = await countOf(target);
-    const path = `/api/${name}?url=${encodeURIComponent(target.origin.url('/files/clip.mp4'))}`;
+    const path = target.pathOf(name, '/files/clip.mp4');
     for (const method of ['GET', 'HEAD']) expect((await target.get(path, { method })).status).toBeLessThan(400);
     expect(await countOf(target)).toBe(before);
   });

@@ -5,7 +5,7 @@ import { useTarget } from './target.ts';
 
 const target = useTarget();
 async function getDetails(path: string): Promise<MediaDetails> {
-  const answer = await target.get(`/api/Fetch/GetDetails?url=${encodeURIComponent(target.origin.url(path))}`);
+  const answer = await target.get(target.pathOf('Fetch/GetDetails', path));
   return target.api.expectAnswer('GET', '/api/Fetch/GetDetails', answer) as MediaDetails;
 }
 
@@ -66,7 +66,7 @@ describe('GET /api/Fetch/GetDetails', () => {
   });
 
   it('answers 415 for a playlist and 404 for nothing', async () => {
-    const of = (path: string) => target.get(`/api/Fetch/GetDetails?url=${encodeURIComponent(target.origin.url(path))}`);
+    const of = (path: string) => target.get(target.pathOf('Fetch/GetDetails', path));
     expect((await of('/site/list/details?n=2')).status).toBe(415);
     expect((await of('/site/nothing/details')).status).toBe(404);
   });

@@ -6,6 +6,20 @@ import { ANY_INSTANCE, useTarget } from './target.ts';
 
 const target = useTarget();
 const GET_RESOURCE = '/api/Fetch/GetResource';
+const TITLES = { 400: 'Bad Request', 404: 'Resource Not Found', 415: 'Unsupported Media Type', 502: 'Fetch Failed' };
+const problemOf = (status: keyof typeof TITLES, name: string, detail?: unknown) => ({
+  type: `/problems/${name}`,
+  title: TITLES[status],
+  status,
+  ...(detail !== undefined && { detail }),
+});
+
+/** Expects a link to be answered by a problem. */
+async function expectProblem(link: string, ...[status, ...more]: Parameters<typeof problemOf>) {
+  const answer = await target.resolve(link);
+  expect(answer.problem).toEqual(problemOf(status, ...more));
+  expect(answer.status).toBe(status);
+}
 
 // Which links are malformed: lambdas/api/link-parameter.unit.
 describe('missing or malformed link: 400', ANY_INSTANCE, () => {
@@ -26,11 +40,7 @@ describe('missing or malformed link: 400', ANY_INSTANCE, () => {
   ])('%s', async (_, query) => {
     const answer = await target.get(GET_RESOURCE + query);
     expect(answer.status).toBe(400);
-    expect(target.api.expectAnswer('GET', GET_RESOURCE, answer)).toEqual({
-      type: '/problems/bad-url',
-      title: 'Bad Request',
-      status: 400,
-    });
+    expect(target.api.expectAnswer('GET', GET_RESOURCE, answer)).toEqual(problemOf(400, 'bad-url'));
   });
 });
 
@@ -98,19 +108,12 @@ describe('link without media: 404', () => {
     ['/site/nothing/x', 'no-media'],
     ['/site/gone/x', 'gone'],
     ['/site/no-formats/x', 'not-found'],
-  ])('%s is %s', async (link, name) => {
-    const { status, problem } = await target.resolve(link);
-    expect(problem).toEqual({ type: `/problems/${name}`, title: 'Resource Not Found', status: 404 });
-    expect(status).toBe(404);
-  });
+  ])('%s is %s', (link, name) => expectProblem(link, 404, name));
 });
 
 describe('link of an unknown host: 404', ANY_INSTANCE, () => {
   it.each(['nowhere.invalid', 'no..where.invalid', `${'x'.repeat(64)}.invalid`])('%s', async (host) => {
-    for (const scheme of ['http', 'https']) {
-      const { problem } = await target.resolve(`${scheme}://${host}/video`);
-      expect(problem).toEqual({ type: '/problems/unknown-host', title: 'Resource Not Found', status: 404 });
-    }
+    for (const scheme of ['http', 'https']) await expectProblem(`${scheme}://${host}/video`, 404, 'unknown-host');
   });
 });
 
@@ -134,12 +137,7 @@ describe('undeliverable media: 415 with the reason', () => {
     ['/site/only-odd/x', 'unsupported', /not handled/i],
     ['/site/only-sabr/x', 'unsupported', /by SABR alone/],
     ['/pages/words', 'unsupported', /link|page/i],
-  ])('%s is %s', async (link, name, reason) => {
-    const { status, problem } = await target.resolve(link);
-    const detail = expect.stringMatching(reason);
-    expect(problem).toEqual({ type: `/problems/${name}`, title: 'Unsupported Media Type', status: 415, detail });
-    expect(status).toBe(415);
-  });
+  ])('%s is %s', (link, name, reason) => expectProblem(link, 415, name, expect.stringMatching(reason)));
 });
 
 describe('any other failure: 502', () => {
@@ -160,36 +158,18 @@ describe('any other failure: 502', () => {
     ['/site/puzzled/x', 'site-changed'],
     ['/site/exit/x', 'service-failed'],
     ['/site/kill/x', 'service-failed'],
-  ])('%s is %s', async (link, name) => {
-    const { status, problem } = await target.resolve(link);
-    expect(problem).toEqual({ type: `/problems/${name}`, title: 'Fetch Failed', status: 502 });
-    expect(status).toBe(502);
-  });
+  ])('%s is %s', (link, name) => expectProblem(link, 502, name));
 
-  it('resolves after a worker was killed during a request', async () => {
-    await target.resolve('/site/kill/again');
-    expect((await target.resolve('/site/combined/after-a-kill')).status).toBe(200);
-  });
-
-  it('ignores a worker response forged by an extractor', async () => {
-    expect((await target.resolve('/site/noise/x')).status).toBe(415);
-    expect((await target.resolve('/site/combined/after-noise')).status).toBe(200);
-  });
-
+  // What a killed fork and a forged response leave to the next link: test/faults/killed-processes, test/yt-dlp-worker/worker.
   it('answers within the deadline for a slow and a silent page, and a stuck extractor', async () => {
     const links = ['/trouble/drip', '/trouble/silence', '/site/sleep/x'];
     const answers = await Promise.all(links.map((link) => target.resolve(link)));
     expect(answers.map(({ status }) => status)).toEqual([502, 502, 502]);
   });
 
-  it.each(['/site/memory/x', '/trouble/huge?again'])('exceeded limit: 415 for %s', async (link) => {
-    const { status, problem } = await target.resolve(link);
-    const detail = 'This kind of link is not handled: what its source answers is too large.';
-    expect({ status, problem }).toEqual({
-      status: 415,
-      problem: { type: '/problems/too-large', title: 'Unsupported Media Type', status, detail },
-    });
-  });
+  it.each(['/site/memory/x', '/trouble/huge?again'])('exceeded limit: 415 for %s', (link) =>
+    expectProblem(link, 415, 'too-large', 'This kind of link is not handled: what its source answers is too large.'),
+  );
 });
 
 describe('private addresses', () => {
@@ -231,9 +211,7 @@ describe('private addresses', () => {
     'http://user@INSIDE/clip.mp4',
   ])('%s is a private address, and a name like one that does not resolve', async (pattern) => {
     const link = pattern.replace('INSIDE', inside).replace('PORT', inside.split(':')[1] ?? '');
-    const { problem } = await target.resolve(link);
-    const name = pattern.includes('localhost') ? 'unknown-host' : 'private-address';
-    expect(problem).toEqual({ type: `/problems/${name}`, title: 'Resource Not Found', status: 404 });
+    await expectProblem(link, 404, pattern.includes('localhost') ? 'unknown-host' : 'private-address');
     expect(visits).toBe(0);
   });
 
@@ -245,10 +223,7 @@ describe('private addresses', () => {
     'http://[fd00:ec2::254]/latest/meta-data/',
     'http://[fe80::1]/clip.mp4',
     'http://[64:ff9b::7f00:1]/clip.mp4',
-  ])('%s is never requested', ANY_INSTANCE, async (link) => {
-    const { problem } = await target.resolve(link);
-    expect(problem).toEqual({ type: '/problems/private-address', title: 'Resource Not Found', status: 404 });
-  });
+  ])('%s is never requested', ANY_INSTANCE, (link) => expectProblem(link, 404, 'private-address'));
 
   it.each(['redirect', 'video', 'playlist', 'segment', 'key', 'mpd'])('in a %s are never requested', async (way) => {
     await follow(`/inward/${way}?to=${encodeURIComponent(`http://${inside}/clip.mp4`)}`);

@@ -5,7 +5,7 @@ import { useTarget } from './target.ts';
 
 const target = useTarget();
 const get = (path: string, more = '', options: RequestOptions = {}) =>
-  target.get(`/api/Get?url=${encodeURIComponent(target.origin.url(path))}${more}`, options);
+  target.get(target.pathOf('Get', path) + more, options);
 /** Where a request is redirected to. */
 const locationOf = async (path: string, more = '') => {
   const { status, headers } = await get(path, more);
@@ -95,14 +95,12 @@ describe('GET /api/Get', () => {
   });
 
   it('answers HEAD with the headers of GET, whatever its range', async () => {
-    const path = `/api/Get?url=${encodeURIComponent(target.origin.url('/site/combined/head'))}`;
-    expect((await expectHeadOf(target, path)).status).toBe(302);
+    expect((await expectHeadOf(target, target.pathOf('Get', '/site/combined/head'))).status).toBe(302);
     expect((await get('/site/drm/head', '', { method: 'HEAD' })).status).toBe(415);
   });
 });
 
-const feed = (path: string, more = '') =>
-  target.get(`/api/Feed?url=${encodeURIComponent(target.origin.url(path))}${more}`);
+const feed = (path: string, more = '') => target.get(target.pathOf('Feed', path) + more);
 
 describe('GET /api/Feed', () => {
   it.each([
@@ -123,7 +121,7 @@ describe('GET /api/Feed', () => {
   });
 
   it('is checked by HEAD before it is read, as podcast clients do, and unchanged for one that has it', async () => {
-    const path = `/api/Feed?url=${encodeURIComponent(target.origin.url('/feeds/podcast.xml'))}`;
+    const path = target.pathOf('Feed', '/feeds/podcast.xml');
     const { status, headers, body } = await expectHeadOf(target, path);
     expect([status, headers['content-length']]).toEqual([200, String(body.length)]);
     for (const method of ['GET', 'HEAD']) {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'content-disposition';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { MediaDetails } from '../../clients/reelay-client/src/api-types.ts';
-import { expectProblem } from './api-document.ts';
+import { expectFailure } from './api-document.ts';
 import { conversionOf, expectHeadOf, renditionOf, sizedConversionOf } from './stream-helpers.ts';
 import { useTarget } from './target.ts';
 
@@ -86,12 +86,12 @@ describe.each(KINDS)('%s rendition, range', (kind) => {
     () => 'bytes=99999999999999999999-',
   ])('beyond the end is answered with 416 (%#)', async (range) => {
     const { path, bytes } = streams[kind] ?? expect.fail('Not resolved');
-    const { status, headers, body } = await target.get(path, { headers: { range: range(bytes.length) } });
-    expect(status).toBe(416);
+    const answer = await target.get(path, { headers: { range: range(bytes.length) } });
+    expectFailure(answer, 416);
+    const { headers } = answer;
     expect(headers['content-range']).toBe(`bytes */${bytes.length}`);
     expect(headers).not.toHaveProperty('content-disposition');
     expect(headers['content-type']).toBe('application/json; charset=utf-8');
-    expectProblem(416, JSON.parse(body.toString()));
   });
 });
 
@@ -210,10 +210,7 @@ describe('file name', () => {
 });
 
 describe('media that its site serves from a moment on', () => {
-  const detailsOf = async (link: string) => {
-    const answer = await target.get(`/api/Fetch/GetDetails?url=${encodeURIComponent(target.origin.url(link))}`);
-    return JSON.parse(answer.body.toString()) as MediaDetails;
-  };
+  const detailsOf = (link: string) => target.json<MediaDetails>(target.pathOf('Fetch/GetDetails', link));
   const requestsOf = (link: string) => ({
     resolves: target.origin.requestsTo(link.replace('/site/', '/site-api/')).length,
     media: target.origin.requestsTo('/site-media/').filter(({ path }) => path.includes('from=')).length,
@@ -237,10 +234,8 @@ describe('media that its site serves from a moment on', () => {
 
   it('is refused with the seconds when they are more than 20', async () => {
     const { path } = await renditionOf(target, '/site/combined/far?wait=60');
-    const { status, headers, body } = await target.get(path);
-    const problem = JSON.parse(body.toString());
-    expectProblem(503, problem);
-    expect([status, problem.type]).toEqual([503, '/problems/delayed']);
-    expect(Number(headers['retry-after'])).toBeGreaterThan(20);
+    const refused = await target.get(path);
+    expect(expectFailure(refused, 503).type).toBe('/problems/delayed');
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(20);
   });
 });

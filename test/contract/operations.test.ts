@@ -7,7 +7,6 @@ import { useTarget } from './target.ts';
 
 const target = useTarget();
 
-const query = (path: string) => `url=${encodeURIComponent(target.origin.url(path))}`;
 const getPath = async (path: string) => (await target.get(path)).headers.location ?? '';
 const keyOf = async (link: string) => (await renditionOf(target, link)).key;
 const masterOf = async (link: string) => `/api/Stream/Hls/${await keyOf(link)}/master.m3u8`;
@@ -17,12 +16,12 @@ const firstPlaylist = async (link: string) => {
   return master.replace('master.m3u8', uri);
 };
 const firstSubtitle = async (link: string) => {
-  const { body } = await target.get(`/api/Fetch/GetDetails?${query(link)}`);
-  return (JSON.parse(body.toString()) as MediaDetails).subtitles[0]?.key;
+  const { subtitles } = await target.json<MediaDetails>(target.pathOf('Fetch/GetDetails', link));
+  return subtitles[0]?.key;
 };
 
 const endedJob = async () => {
-  await target.get(await getPath(`/api/Stream/Archive?${query('/feeds/podcast.xml')}&jobId=operations`));
+  await target.get(await getPath(`${target.pathOf('Stream/Archive', '/feeds/podcast.xml')}&jobId=operations`));
   return '/api/Stream/Archive/Progress/operations';
 };
 
@@ -30,11 +29,11 @@ const endedJob = async () => {
 const REQUESTS: readonly (readonly [operationId: string, path: () => string | Promise<string>, type: RegExp])[] = [
   ['GetAppInfo', () => '/api/App', /^application\/json/],
   ['GetRequestCount', () => '/api/App/requests', /^application\/json/],
-  ['GetResource', () => `/api/Fetch/GetResource?${query('/site/open/operations')}`, /^application\/json/],
-  ['GetDetails', () => `/api/Fetch/GetDetails?${query('/site/detailed/operations')}`, /^application\/json/],
-  ['GetPlayback', () => `/api/Fetch/GetPlayback?${query('/site/combined/operations')}`, /^application\/json/],
-  ['Get', () => getPath(`/api/Get?${query('/site/combined/operations')}`), /^video\/mp4/],
-  ['Feed', () => `/api/Feed?${query('/feeds/podcast.xml')}`, /^application\/rss\+xml/],
+  ['GetResource', () => target.pathOf('Fetch/GetResource', '/site/open/operations'), /^application\/json/],
+  ['GetDetails', () => target.pathOf('Fetch/GetDetails', '/site/detailed/operations'), /^application\/json/],
+  ['GetPlayback', () => target.pathOf('Fetch/GetPlayback', '/site/combined/operations'), /^application\/json/],
+  ['Get', () => getPath(target.pathOf('Get', '/site/combined/operations')), /^video\/mp4/],
+  ['Feed', () => target.pathOf('Feed', '/feeds/podcast.xml'), /^application\/rss\+xml/],
   ['Mcp', () => '/mcp', /^text\/event-stream/],
   ['Media', async () => (await renditionOf(target, '/files/clip.mp4')).path, /^video\/mp4/],
   ['Media', async () => (await conversionOf(target, '/files/clip.mp4')).path, /^audio\/mpeg/],
@@ -49,8 +48,12 @@ const REQUESTS: readonly (readonly [operationId: string, path: () => string | Pr
   ['Cover', async () => `/api/Stream/Cover/${await keyOf('/site/detailed/operations')}`, /^image\/jpeg/],
   ['SkipSegments', async () => `/api/Stream/SkipSegments/${await keyOf('/files/clip.mp4')}`, /^application\/json/],
   ['SkipSegments', async () => `/api/Stream/Segments/${await keyOf('/files/clip.mp4')}`, /^application\/json/],
-  ['Archive', () => getPath(`/api/Get?${query('/feeds/podcast.xml')}&quality=audio&format=zip`), /^application\/zip/],
-  ['ArchiveList', () => getPath(`/api/Stream/Archive?${query('/feeds/podcast.xml')}`), /^application\/zip/],
+  [
+    'Archive',
+    () => getPath(`${target.pathOf('Get', '/feeds/podcast.xml')}&quality=audio&format=zip`),
+    /^application\/zip/,
+  ],
+  ['ArchiveList', () => getPath(target.pathOf('Stream/Archive', '/feeds/podcast.xml')), /^application\/zip/],
   ['ArchiveProgress', endedJob, /^text\/event-stream/],
   ['Combined', async () => (await renditionOf(target, '/hls/ts/index.m3u8')).path, /^video\/mp4/],
 ];

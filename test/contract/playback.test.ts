@@ -9,7 +9,7 @@ import { ALLOWED_ORIGINS } from './target-settings.ts';
 
 const target = useTarget();
 const OPERATION = '/api/Fetch/GetPlayback';
-const pathOf = (path: string) => `${OPERATION}?url=${encodeURIComponent(target.origin.url(path))}`;
+const pathOf = (path: string) => target.pathOf('Fetch/GetPlayback', path);
 
 async function getPlayback(path: string): Promise<Playback> {
   const answer = await target.get(pathOf(path));
@@ -88,15 +88,7 @@ describe('GET /api/Fetch/GetPlayback', () => {
     for (const track of muxed) await expectTrack(track);
   });
 
-  it('has subtitles as WebVTT', async () => {
-    const { subtitles } = await getPlayback('/site/detailed/playback');
-    expect(subtitles.map(({ language, automatic }) => language + automatic).join()).toMatch(
-      /^enfalse,frfalse,.*detrue$/,
-    );
-    const { status, headers } = await target.get(subtitles[0]?.path ?? '');
-    expect([status, headers['content-type']]).toEqual([200, 'text/vtt; charset=utf-8']);
-  });
-
+  // Its subtitles: lambdas/api/playback.unit, and details.test.ts by their keys.
   it('is 415 with the reason for a list, and fails as GetResource does', async () => {
     const list = await target.get(pathOf('/site/list/playback?n=2'));
     const { detail } = target.api.expectAnswer('GET', OPERATION, list) as Problem;

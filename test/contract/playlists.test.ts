@@ -33,42 +33,9 @@ describe('a playlist', () => {
     expect(new Set(keys).size).toBe(length);
   });
 
-  it('omits entries that are gone, private or protected', async () => {
-    const feed = await target.resolve('/feeds/half-dead.xml');
-    expect(feed.resource.mediaItems.map(({ title }) => title)).toEqual(['Alive', 'Alive too']);
-    const list = await target.resolve('/site/list/half?n=6&dead=2&private=3&drm=5');
-    expect(list.resource.mediaItems).toHaveLength(3);
-    expect(list.resource.mediaItems.map(({ requestedUrl }) => requestedUrl)).toEqual(
-      [1, 4, 6].map((number) => target.origin.url(`/site/combined/half-${number}`)),
-    );
-  });
-
-  it('with only missing entries is answered with 404', async () => {
-    expect((await target.resolve('/feeds/dead.xml')).problem).toEqual({
-      type: '/problems/not-found',
-      title: 'Resource Not Found',
-      status: 404,
-    });
-  });
-
-  it('is answered within the deadline without renditions of slow entries, which the next request completes', async () => {
-    const link = '/site/list/slow?n=3&slow=2';
-    const first = await target.resolve(link);
-    expect(first.status).toBe(200);
-    const [before, slow, after] = first.resource.mediaItems;
-    expect(slow).toMatchObject({ title: 'Entry 2', requestedUrl: target.origin.url('/site/slow-once/slow-2') });
-    expect(slow).not.toHaveProperty('video');
-    expect(slow).not.toHaveProperty('audio');
-    expect(before?.video?.renditions).toHaveLength(2);
-    expect(after?.video?.renditions).toHaveLength(2);
-
-    const second = await target.resolve(link);
-    expect(second.resource.mediaItems[1]?.video?.renditions).toHaveLength(1);
-    expect(second.resource.mediaItems[0]).toEqual(before);
-  });
-
+  // What is left out, and what is completed later: test/core/resolve/playlists.
   it('is answered at once with what is resolved when the client does not wait for entries', async () => {
-    const path = `/api/Fetch/GetResource?url=${encodeURIComponent(target.origin.url('/site/list/patient?n=3'))}`;
+    const path = target.pathOf('Fetch/GetResource', '/site/list/patient?n=3');
     const early = await target.get(path, { headers: { prefer: 'wait=0' } });
     expect(early.status).toBe(200);
     expect(early.headers['preference-applied']).toBe('wait=0');

@@ -24,6 +24,10 @@ export interface Target {
   readonly api: ApiDocument;
   /** Requests a path of the instance without normalization. */
   get(path: string, options?: RequestOptions): Promise<ReceivedResponse>;
+  /** The path of an operation, such as `Fetch/GetDetails`, for a path of the origin. */
+  pathOf(operation: string, link: string): string;
+  /** The body of a path of the instance. */
+  json<Body>(path: string): Promise<Body>;
   /** Resolves a link or a path of the origin. Responses are validated against the OpenAPI document. */
   resolve(link: string): Promise<Resolution>;
 }
@@ -108,6 +112,9 @@ export function useTarget(options: TargetOptions = {}): Target {
       return there().api;
     },
     get: (path, askOptions) => there().get(path, askOptions),
+    pathOf: (operation, link) =>
+      `/api/${operation}?url=${encodeURIComponent(there().origin?.url(link) ?? expect.fail('It has no origin'))}`,
+    json: async (path) => JSON.parse((await there().get(path)).body.toString()),
     resolve: (link) => there().resolve(link),
   };
 }
