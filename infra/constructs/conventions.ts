@@ -1,6 +1,12 @@
 import { CfnResource, CustomResourceProviderBase, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import {
+  type AddToPrincipalPolicyResult,
+  PolicyDocument,
+  PolicyStatement,
+  Role,
+  ServicePrincipal,
+} from 'aws-cdk-lib/aws-iam';
 import { type ILogGroup, LogGroup } from 'aws-cdk-lib/aws-logs';
 import { BlockPublicAccess, Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3';
 import { rules } from 'cdk-nag';
@@ -64,9 +70,28 @@ export const createLogGroup = (scope: Construct, id: string, days: number, logGr
 export const allowLogging = ({ logGroupArn }: ILogGroup): PolicyStatement[] =>
   allow(['logs:CreateLogStream', 'logs:PutLogEvents'], logGroupArn);
 
-/** The role of a function that CDK provides, which may only write its logs. */
+/**
+ * A role that has all of its statements when it is created. One that follows in a policy of its own takes up to a minute to reach the
+ * role, and what is created behind that policy would be refused.
+ */
+export class InlineRole extends Role {
+  readonly #statements: PolicyDocument;
+
+  constructor(scope: Construct, id: string, principal: string) {
+    const statements = new PolicyDocument();
+    super(scope, id, { assumedBy: new ServicePrincipal(principal), inlinePolicies: { permissions: statements } });
+    this.#statements = statements;
+  }
+
+  override addToPrincipalPolicy(statement: PolicyStatement): AddToPrincipalPolicyResult {
+    this.#statements.addStatements(statement);
+    return { statementAdded: true, policyDependable: this };
+  }
+}
+
+/** The role of a function that CDK provides, which may write its logs. */
 export function createProviderRole(scope: Construct, id: string, logGroup: ILogGroup): Role {
-  const role = new Role(scope, id, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+  const role = new InlineRole(scope, id, 'lambda.amazonaws.com');
   for (const statement of allowLogging(logGroup)) role.addToPolicy(statement);
   return role;
 }

@@ -1,15 +1,9 @@
 import { Stack } from 'aws-cdk-lib';
 import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
-import {
-  AwsCustomResource,
-  AwsCustomResourcePolicy,
-  type AwsCustomResourceProps,
-  type AwsSdkCall,
-  PhysicalResourceId,
-} from 'aws-cdk-lib/custom-resources';
+import { AwsCustomResource, type AwsSdkCall, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
-import { createLogGroup, createProviderRole } from './conventions.ts';
+import { createLogGroup, createProviderRole, suppressWildcards } from './conventions.ts';
 
 interface SdkCallProps {
   /** Made when the resource is created, and again when the call changes. */
@@ -18,20 +12,18 @@ interface SdkCallProps {
   readonly logDays: number;
 }
 
-/** One AWS SDK call at deployment, by the function that CDK shares among all of them. */
+/** One AWS SDK call at deployment, by the function that CDK shares among all of them, whose role may make each from its creation. */
 export class SdkCall extends AwsCustomResource {
   constructor(scope: Construct, id: string, { call, permissions, logDays }: SdkCallProps) {
-    super(scope, id, {
-      ...sharedProvider(scope, logDays),
-      onUpdate: call,
-      policy: AwsCustomResourcePolicy.fromStatements(permissions),
-      installLatestAwsSdk: false,
-    });
+    const shared = sharedProvider(scope, logDays);
+    for (const statement of permissions) shared.role.addToPolicy(statement);
+    super(scope, id, { ...shared, onUpdate: call, installLatestAwsSdk: false });
+    suppressWildcards(shared.role);
   }
 }
 
 /** Role and log group of the shared function, created once per stack. */
-function sharedProvider(scope: Construct, logDays: number): Pick<AwsCustomResourceProps, 'role' | 'logGroup'> {
+function sharedProvider(scope: Construct, logDays: number): Readonly<{ role: Role; logGroup: LogGroup }> {
   const stack = Stack.of(scope);
   const existing = stack.node.tryFindChild('SdkCalls');
   if (existing) {

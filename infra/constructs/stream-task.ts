@@ -24,7 +24,7 @@ import { variablesFor } from '../../core/config/index.ts';
 import type { Deployment } from '../profiles.ts';
 import type { DeploymentSettings } from '../settings.ts';
 import { spendingPlan, unitPrices } from '../spending-plan.ts';
-import { allow, allowItems, createLogGroup, suppressNag, suppressWildcards } from './conventions.ts';
+import { allow, allowItems, createLogGroup, InlineRole, suppressNag, suppressWildcards } from './conventions.ts';
 import { ServiceLinkedRole } from './sdk-call.ts';
 import { arnInStack } from './service-function.ts';
 import type { StreamNetwork } from './stream-network.ts';
@@ -75,6 +75,7 @@ export class StreamTask extends Construct {
         operatingSystemFamily: OperatingSystemFamily.LINUX,
       },
       taskRole: this.taskRole,
+      executionRole: new InlineRole(this, 'ExecutionRole', 'ecs-tasks.amazonaws.com'),
       volumes: [{ name: 'scratch' }],
     });
     const container = this.definition.addContainer(CONTAINER_NAME, {

@@ -47,7 +47,7 @@ const ALWAYS: Record<string, string[]> = {
 const SDK_CALLS = [...LOGS, 'ec2:DescribeManagedPrefixLists', 'iam:CreateServiceLinkedRole'];
 const TASK = [...items('Get', 'Put', 'Update'), 's3:GetObject', 's3:ListBucket'];
 const FARGATE = {
-  TaskDefinitionExecutionRole: [
+  TaskExecutionRole: [
     ...LOGS,
     ...['ecr:BatchCheckLayerAvailability', 'ecr:BatchGetImage', 'ecr:GetAuthorizationToken'],
     'ecr:GetDownloadUrlForLayer',

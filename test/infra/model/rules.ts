@@ -50,10 +50,6 @@ const ofType =
     types.some((type) => Type === type || Type === `AWS::${type}`);
 const names = (resource: Resource, text: string) => JSON.stringify(resource.Properties ?? {}).includes(text);
 const isBalanced = ({ Properties = {} }: Resource) => [Properties.LoadBalancers ?? []].flat().length > 0;
-const roleOf = ({ template, resource }: Cell) => {
-  const [provider = ''] = referencesIn(resource.Properties?.ServiceToken);
-  return referencesIn(template.Resources[provider]?.Properties?.Role);
-};
 const NEEDS: Readonly<Record<string, Need>> = {
   'the internet, where tasks fetch their image, and which maps their addresses': [
     ofType('ECS::Service', 'CloudFront::VpcOrigin'),
@@ -78,13 +74,6 @@ const NEEDS: Readonly<Record<string, Need>> = {
     ofType('Custom::ToolsLayer'),
     (_, other) => ofType('Custom::S3AutoDeleteObjects')(other) && names(other, 'ToolsBucket'),
   ],
-  'the rights of its function': [
-    ({ Type }) => Type.startsWith('Custom::'),
-    (cell, other) =>
-      ofType('IAM::Policy')(other) &&
-      referencesIn(other.Properties?.Roles).some((role) => roleOf(cell).includes(role)) &&
-      isOwnPolicy(cell, other),
-  ],
   'the keys, without which the edge admits nobody': [
     (resource) => ofType('CloudFront::Function')(resource) && names(resource, 'x-reelay-access'),
     (_, other) => ofType('Custom::AccessKeys')(other),
@@ -107,12 +96,26 @@ const NEEDS: Readonly<Record<string, Need>> = {
   ],
 };
 
-/** SDK calls share a role: each needs the policy that has its name. */
-function isOwnPolicy({ template, id, resource }: Cell, policy: Resource): boolean {
-  if (resource.Type !== 'Custom::AWS') return true;
-  const [name = ''] = Object.entries(template.Resources).find(([, other]) => other === policy) ?? [];
-  return name.startsWith(id.replace(/\w{8}$/, ''));
+/** What acts by its role as soon as it is created: a function that a custom resource invokes, and tasks that fetch their image. */
+const ACTING: readonly (readonly [who: (resource: Resource) => boolean, roleOf: (cell: Cell) => unknown])[] = [
+  [({ Type }) => Type.startsWith('Custom::'), (cell) => propertyOf(cell, 'ServiceToken', 'Role')],
+  [ofType('ECS::Service'), (cell) => propertyOf(cell, 'TaskDefinition', 'ExecutionRoleArn')],
+];
+/** A property of the resource that another property refers to. */
+function propertyOf({ template, resource }: Cell, reference: string, property: string): unknown {
+  const [id = ''] = referencesIn(resource.Properties?.[reference]);
+  return template.Resources[id]?.Properties?.[property];
 }
+
+/** A policy takes effect up to a minute after it is created, one of a role with its role. */
+const lateRights: Rule = (cell) => {
+  const roles = ACTING.filter(([who]) => who(cell.resource)).flatMap(([, roleOf]) => referencesIn(roleOf(cell)));
+  const late = Object.entries(cell.template.Resources).find(
+    ([, other]) =>
+      ofType('IAM::Policy')(other) && referencesIn(other.Properties?.Roles).some((role) => roles.includes(role)),
+  );
+  return late && `it acts before ${late[0]} takes effect`;
+};
 
 function missingNeeds(cell: Cell): string | undefined {
   const { template, id, resource } = cell;
@@ -219,6 +222,8 @@ export const OUTCOMES: Readonly<Record<string, Partial<Record<Action, readonly R
   },
   /** It is deleted in the cleanup, or with the stack. */
   deleted: { delete: [leavesNothing, missingNeeds] },
+  /** What it does takes effect later than it is complete. */
+  late: { create: [lateRights], update: [lateRights], replace: [lateRights] },
   /** Every attribute that others read is one that is answered. */
   answered: {
     create: [unanswered],
