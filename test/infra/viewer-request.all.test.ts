@@ -13,7 +13,20 @@ import {
   viewerRequestSource,
 } from '../../infra/constructs/edge/viewer-request-source.ts';
 import { itWith } from '../support/clients.ts';
-import { createEdge, type EdgeMode, edgeSource, requestOf, runInNjs, SECURITY_CONTACTS } from '../support/edge.ts';
+import {
+  createEdge,
+  createEdgeOf,
+  type EdgeMode,
+  edgeSource,
+  requestOf,
+  runInNjs,
+  SECURITY_CONTACTS,
+} from '../support/edge.ts';
+import type { SynthesizedName } from './deployment-settings.ts';
+import { distribution } from './distribution.ts';
+import type { Template } from './permissions.ts';
+import { synthesize } from './synth.ts';
+import { referencesIn } from './template.ts';
 
 const KEY = 'AbCdEfGhIjKlMnOpQrStUvWxYz-_0123456';
 const STREAM = `/api/Stream/Media/${KEY}`;
@@ -82,6 +95,9 @@ const rowsOf = (stream: string): readonly Row[] => [
       }),
   ),
   ...REFUSED.map((method): Row => [`${method} /api/New`, '404 Resource Not Found']),
+  ...['/', '/abc', '/foo/bar', '/foo/barbaz/x.png'].flatMap((path) =>
+    REFUSED.map((method): Row => [`${method} ${path}`, '405 (GET, HEAD, OPTIONS) Method Not Allowed', BODY]),
+  ),
   ['GET /Swagger', 'api /swagger'],
   ['GET /SWAGGER/V1/Swagger.json', 'api /swagger/v1/swagger.json'],
   ...to('api', ['/api/New/Thing', '/api/Videos/1', '/API', '/api/App/', '/api/Stream/Media', '/api/Stream/Media/']),
@@ -103,7 +119,9 @@ const rowsOf = (stream: string): readonly Row[] => [
   // Bodies are billed before they are counted.
   ['POST /Mcp', 'api /mcp', { 'content-length': '65536' }],
   ['POST /mcp', '413 Content Too Large', { 'content-length': '65537' }],
-  ['POST /mcp', '413 Content Too Large', { 'content-length': 'much' }],
+  ...['much', '-1', '0x10', '1e3', ''].map(
+    (length): Row => ['POST /mcp', '413 Content Too Large', { 'content-length': length }],
+  ),
   ['POST /mcp', '413 Content Too Large'],
   ...['/', '/index.html', '/api/App', STREAM, '/other'].map(
     (path): Row => [`GET ${path}`, '503 Spending Limit Reached', {}, { closed: inSeconds(600) }],
@@ -225,6 +243,10 @@ describe.each(FUNCTIONS)('viewer request function, $name', ({ mode, isPrivate, r
   });
 });
 
+/** Whether a path has the pattern of a behaviour: `?` is one character, `*` any number. */
+const isMatch = (pattern: string, path: string) =>
+  new RegExp(`^${pattern.replaceAll('?', '.').replaceAll('*', '.*')}$`).test(path);
+
 const header = ({ result }: Outcome, name: string) => result.headers?.[name]?.value;
 
 describe('what the function forwards', () => {
@@ -298,7 +320,7 @@ describe('what the function answers', () => {
         'content-type': { value: 'application/json; charset=utf-8' },
         'cache-control': { value: 'no-store' },
         'x-content-type-options': { value: 'nosniff' },
-        vary: { value: 'Accept' },
+        vary: { value: 'Accept, Origin' },
       },
       body: JSON.stringify({ type: '/problems/method-not-allowed', title: 'Method Not Allowed', status: 405 }),
     });
@@ -316,8 +338,25 @@ describe('what the function answers', () => {
     const closed = await ask({ store: { closed: inSeconds(600) } }, 'GET /');
     expect(Number(header(closed, 'retry-after'))).toBeGreaterThan(598);
     expect(Number(header(closed, 'retry-after'))).toBeLessThanOrEqual(600);
-    expect(JSON.parse(closed.result.body ?? '')).toEqual({ title: 'Spending Limit Reached', status: 503 });
+    expect(JSON.parse(closed.result.body ?? '')).toEqual({
+      type: '/problems/busy',
+      title: 'Spending Limit Reached',
+      status: 503,
+    });
   });
+
+  it.each(['POST /api/App', 'POST /mcp', 'DELETE /abc', 'GET /closed'])(
+    'lets pages of allowed origins read it, and no others: %s',
+    async (request) => {
+      const store = request.endsWith('closed') ? { closed: inSeconds(600) } : {};
+      const headersFor = async (origin: string) => (await ask({ store }, request, { origin })).result.headers;
+      expect(await headersFor('https://page.example')).toMatchObject({
+        'access-control-allow-origin': { value: 'https://page.example' },
+        'access-control-expose-headers': { value: 'Retry-After' },
+      });
+      expect(await headersFor('https://other.example')).not.toHaveProperty('access-control-allow-origin');
+    },
+  );
 
   it.each([
     '*/*',
@@ -337,6 +376,59 @@ describe('what the function answers', () => {
       `${chooseJsonType(accept)}; charset=utf-8`,
     ),
   );
+});
+
+const READ = ['GET', 'HEAD', 'OPTIONS'];
+const LENGTHS = [undefined, '0', '65536', '65537', '-1', 'much'];
+/** Paths of each behaviour: of the API and the page, and others that its pattern matches too. */
+const PATHS = [
+  ...[
+    STREAM,
+    '/api/Stream/Archive',
+    '/foo/barbaz/x',
+    '/abc/defghi/jklmnop',
+    '/api/App',
+    '/foo/bar',
+    '/swagger',
+    '/swaggers',
+  ],
+  ...['/mcp', '/abc', '/', '/index.html', '/assets/a.js', '//api//App', '/api/New'],
+];
+
+describe.each<[name: SynthesizedName]>([
+  ['hobby'],
+  ['team'],
+  ['public'],
+  ['private hobby, to change'],
+  ['private team, to change'],
+])('the distribution of %s', (name) => {
+  it('lets no method pass to the page but those that read, no long body anywhere, and nothing without a key if it is private', async () => {
+    const template = (await synthesize(name)).templates['reelay-main'] as Template;
+    const { CacheBehaviors, DefaultCacheBehavior } = distribution(template);
+    const visited = new Set<unknown>();
+    for (const path of PATHS) {
+      const found = CacheBehaviors.find(({ PathPattern = '' }) => isMatch(PathPattern, path)) ?? DefaultCacheBehavior;
+      visited.add(found);
+      const [route = ''] = referencesIn(found.FunctionAssociations);
+      const edge = createEdgeOf(String(template.Resources[route]?.Properties?.FunctionCode), () => undefined);
+      for (const method of found.AllowedMethods)
+        for (const length of LENGTHS) {
+          const headers = length === undefined ? {} : { 'content-length': length };
+          const { choice } = await edge(requestOf(path, { method, headers }));
+          const isOpen =
+            !name.startsWith('private') || choice?.id === 'page' || method === 'OPTIONS' || path === '/api/App';
+          const isUpload = path === '/mcp' && method === 'POST' && (length === '0' || length === '65536');
+          const passes = choice !== undefined;
+          expect([method, path, length, passes && isOpen && (READ.includes(method) || isUpload)]).toEqual([
+            method,
+            path,
+            length,
+            passes,
+          ]);
+        }
+    }
+    expect(visited).toEqual(new Set([...CacheBehaviors, DefaultCacheBehavior]));
+  });
 });
 
 describe.each(MODES)('a private instance, %s', (mode) => {
@@ -403,7 +495,7 @@ describe.each(MODES)('a private instance, %s', (mode) => {
 
   it('is refused at synthesis where settings make it longer than a function may be', () => {
     const corsAllowedOrigins = Array.from({ length: 90 }, (_, index) => `https://page-${index}.of-some-site.example`);
-    const options = { mode, access: { corsAllowedOrigins }, securityContacts: SECURITY_CONTACTS };
+    const options = { mode, isPrivate, corsAllowedOrigins, securityContacts: SECURITY_CONTACTS };
     expect(() => viewerRequestSource(options)).toThrow(SettingError);
     expect(() => viewerRequestSource(options)).toThrow(
       /^corsAllowedOrigins and securityContact make .* bytes too long/,

@@ -53,7 +53,7 @@ export type EdgeStore = (key: string) => string | undefined;
 
 const MODULE = join(import.meta.dirname, 'cloudfront-module.js');
 
-/** Origins whose pages may read responses of a private instance. */
+/** Origins whose pages may read responses. */
 const CORS_ORIGINS = ['https://page.example'];
 
 /** The contact of a private instance. */
@@ -63,10 +63,8 @@ export const SECURITY_CONTACTS = ['mailto:security@a.example', 'https://a.exampl
 export const edgeSource = (mode: EdgeMode, isPrivate = false): string =>
   viewerRequestSource({
     mode,
-    ...(isPrivate && {
-      access: { corsAllowedOrigins: CORS_ORIGINS },
-      securityContacts: SECURITY_CONTACTS,
-    }),
+    corsAllowedOrigins: CORS_ORIGINS,
+    ...(isPrivate && { isPrivate, securityContacts: SECURITY_CONTACTS }),
   });
 
 /** @param uri with its query string, if any */

@@ -2,7 +2,6 @@
 // `local/service/require-access.ts` does the same on one machine; `core/http/access-secrets.ts` has the format of keys and signatures.
 //
 // `viewer-request-source.ts` puts these constants in front of the function:
-// - CORS_ORIGINS: origins whose pages may read responses.
 // - PUBLIC_PATH: the path of the operation that needs no key.
 // - SIGNED_PATHS: paths of operations that a signature in the parameter `access` admits.
 
@@ -113,21 +112,15 @@ function refuseClient(request) {
   const detail = hasKey
     ? 'The access key is not valid.'
     : 'This instance is private. Send an access key as Authorization: Bearer, or as X-Api-Key.';
-  const more = corsOf(request);
-  more['www-authenticate'] = { value: `Bearer realm="Reelay"${hasKey ? ', error="invalid_token"' : ''}` };
-  return answer(request, { title: 'Unauthorized', status: 401, detail: detail }, more);
+  const challenge = `Bearer realm="Reelay"${hasKey ? ', error="invalid_token"' : ''}`;
+  const problem = { type: '/problems/unauthorized', title: 'Unauthorized', status: 401, detail: detail };
+  return answer(request, problem, { 'www-authenticate': { value: challenge } });
 }
 
 function refuseLink(request, isExpired) {
   const detail = isExpired
     ? 'The link has expired. Resolve it again.'
     : 'The signature of the link is not valid: it was changed, or its access key was removed.';
-  return answer(request, { title: 'Forbidden', status: 403, detail: detail }, corsOf(request));
-}
-
-function corsOf(request) {
-  const origin = headerValue(request.headers.origin);
-  const vary = { value: 'Accept, Origin, Authorization, X-Api-Key, Cookie' };
-  if (!origin || (CORS_ORIGINS.indexOf(origin) < 0 && CORS_ORIGINS.indexOf('*') < 0)) return { vary: vary };
-  return { vary: vary, 'access-control-allow-origin': { value: origin } };
+  const problem = { type: '/problems/link-refused', title: 'Forbidden', status: 403, detail: detail };
+  return answer(request, problem, {});
 }

@@ -47,8 +47,10 @@ export const STREAM_PARAMETERS: readonly string[] = [
 interface ViewerRequestOptions {
   /** `on-demand`: the origin of streams is the registered task. `balanced`: it is always the same. */
   readonly mode: 'balanced' | 'on-demand';
-  /** Set for a private instance, whose access keys are in the key-value store. */
-  readonly access?: { readonly corsAllowedOrigins: readonly string[] } | undefined;
+  /** Whether the key-value store has access keys. @default false */
+  readonly isPrivate?: boolean;
+  /** Origins whose pages may read responses, or `*` for any. @default none */
+  readonly corsAllowedOrigins?: readonly string[];
   /** URIs at which to report vulnerabilities. @default none */
   readonly securityContacts?: readonly string[];
 }
@@ -64,7 +66,8 @@ export const deployedSource = (deployment: Pick<Deployment, 'settings' | 'profil
   const { settings, profile } = deployment;
   return viewerRequestSource({
     mode: profile.streamHost === 'on-demand' ? 'on-demand' : 'balanced',
-    access: settings.accessKeysSecret ? { corsAllowedOrigins: settings.corsAllowedOrigins } : undefined,
+    isPrivate: settings.accessKeysSecret !== undefined,
+    corsAllowedOrigins: settings.corsAllowedOrigins,
     securityContacts: settings.securityContact,
   });
 };
@@ -77,7 +80,12 @@ const SELECT_BY_ID = 'const selectOrigin = (id) => cf.selectRequestOriginById(id
  * It has no code for access keys where it is open, and none for a contact where it has none.
  * @throws SettingError when settings make it too long
  */
-export function viewerRequestSource({ mode, access, securityContacts = [] }: ViewerRequestOptions): string {
+export function viewerRequestSource({
+  mode,
+  isPrivate = false,
+  corsAllowedOrigins = [],
+  securityContacts = [],
+}: ViewerRequestOptions): string {
   const isOnDemand = mode === 'on-demand';
   const hasContact = securityContacts.length > 0;
   const constants = {
@@ -85,23 +93,24 @@ export function viewerRequestSource({ mode, access, securityContacts = [] }: Vie
     API_PREFIX: API_PREFIX.toLowerCase(),
     STREAM_PARAMETERS: [...STREAM_PARAMETERS, ...UNCACHED_PARAMETERS],
     MAX_BODY_BYTES,
+    CORS_ORIGINS: corsAllowedOrigins,
+    VARY: ['Accept', 'Origin', ...(isPrivate ? ['Authorization', 'X-Api-Key', 'Cookie'] : [])].join(', '),
     ...(hasContact && { SECURITY_TEXT_PATH, SECURITY_TEXT_VALID_MS, CONTACT_LINES: contactLines(securityContacts) }),
-    ...(access && {
-      CORS_ORIGINS: access.corsAllowedOrigins,
+    ...(isPrivate && {
       PUBLIC_PATH: operationsById.GetAppInfo.path,
       SIGNED_PATHS: [operationsById.Get.path, operationsById.Feed.path],
     }),
   };
-  const steps = [...(hasContact ? ['sendSecurityText'] : []), ...(access ? ['admit'] : [])];
+  const steps = [...(hasContact ? ['sendSecurityText'] : []), ...(isPrivate ? ['admit'] : [])];
   return limited(
     [
       "import cf from 'cloudfront';",
-      ...(access || isOnDemand ? ["import crypto from 'crypto';"] : []),
+      ...(isPrivate || isOnDemand ? ["import crypto from 'crypto';"] : []),
       ...Object.entries(constants).map(([name, value]) => `const ${name} = ${JSON.stringify(value)};`),
       `const STEPS = [${steps.join(', ')}];`,
       readSource('viewer-request.js'),
       ...(hasContact ? [readSource('viewer-request-contact.js')] : []),
-      ...(access ? [readSource('viewer-request-access.js')] : []),
+      ...(isPrivate ? [readSource('viewer-request-access.js')] : []),
       isOnDemand ? readSource('viewer-request-task.js') : SELECT_BY_ID,
     ].join('\n'),
   );

@@ -5,7 +5,7 @@
 // 2. answers 503 while the cost guard keeps the instance closed;
 // 3. finds the route of the path, in any case;
 // 4. lets each function of `STEPS` answer instead of an origin;
-// 5. answers 404, 405 and 413 where the API would refuse the request;
+// 5. answers 404, 405 and 413 where the API would refuse the request, and 405 where the page would;
 // 6. writes the path in its canonical case, and leaves only the parameters of streams in the query of a stream;
 // 7. selects the origin: the page, the API, or the host of streams.
 //
@@ -14,6 +14,8 @@
 // - API_PREFIX: `/api/`.
 // - STREAM_PARAMETERS: names of the query parameters of streams.
 // - MAX_BODY_BYTES: the longest body that the API reads.
+// - CORS_ORIGINS: origins whose pages may read responses.
+// - VARY: the request headers that its own responses depend on.
 // - STEPS: the functions of `viewer-request-contact.js` and `viewer-request-access.js` that the instance needs.
 // The function `selectOrigin(id, request)` follows behind it.
 
@@ -25,7 +27,7 @@ const JSON_TYPES = ['application/json', 'text/json', 'text/plain'];
 // Further media ranges of an Accept header are ignored.
 const MAX_MEDIA_RANGES = 64;
 
-const CLOSED = { title: 'Spending Limit Reached', status: 503 };
+const CLOSED = { type: '/problems/busy', title: 'Spending Limit Reached', status: 503 };
 
 // biome-ignore lint/correctness/noUnusedVariables: CloudFront calls it by this name
 async function handler(event) {
@@ -42,14 +44,14 @@ async function handler(event) {
     const response = await STEPS[i](request, route);
     if (response) return response;
   }
+  if (route.methods.split(', ').indexOf(request.method) < 0) return refuse(request, route);
   if (route.origin === 'page') {
     if (request.uri === '/') request.uri = '/index.html';
     else if (PROBLEM_PAGE.test(request.uri)) request.uri += '.html';
   } else {
-    if (route.methods.split(', ').indexOf(request.method) < 0) return refuse(request, route);
     // A body is billed before anything behind the edge counts it. Without a length it may be of any size.
     const length = request.headers['content-length'];
-    if (request.method === 'POST' && !(length && Number(length.value) <= MAX_BODY_BYTES)) {
+    if (request.method === 'POST' && !(length && /^\d+$/.test(length.value) && length.value <= MAX_BODY_BYTES)) {
       return answer(request, { type: '/problems/bad-parameter', title: 'Content Too Large', status: 413 }, {});
     }
     request.uri = route.path;
@@ -92,7 +94,7 @@ function routeOf(uri) {
   if (`${folded}/`.startsWith(API_PREFIX)) {
     return { origin: 'api', path: uri, methods: READ, known: false };
   }
-  return { origin: 'page' };
+  return { origin: 'page', path: uri, methods: READ, known: true };
 }
 
 // A URI in the case of the operation whose path it matches, else undefined. A parameter keeps its case.
@@ -136,8 +138,13 @@ function answer(request, problem, more) {
     'content-type': { value: `${jsonType(accept ? accept.value : '')}; charset=utf-8` },
     'cache-control': { value: 'no-store' },
     'x-content-type-options': { value: 'nosniff' },
-    vary: { value: 'Accept' },
+    vary: { value: VARY },
   };
+  const origin = request.headers.origin;
+  if (origin && (CORS_ORIGINS.indexOf('*') >= 0 || CORS_ORIGINS.indexOf(origin.value) >= 0)) {
+    headers['access-control-allow-origin'] = { value: origin.value };
+    headers['access-control-expose-headers'] = { value: 'Retry-After' };
+  }
   Object.assign(headers, more);
   const response = { statusCode: problem.status, statusDescription: problem.title, headers: headers };
   if (request.method !== 'HEAD') response.body = JSON.stringify(problem);
