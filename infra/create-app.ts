@@ -56,7 +56,7 @@ function createFirewall(
     crossRegionReferences: true,
     terminationProtection: profile.isProtected,
   });
-  return new Firewall(stack, 'Firewall', { limits: profile.firewall });
+  return new Firewall(stack, 'Firewall', { ...settings, limits: profile.firewall });
 }
 
 const version = (): string => JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).version;

@@ -9,7 +9,7 @@ import { CLOUDFRONT_REGION, checkTarget, type DeploymentSettings, readContext } 
 import { Api } from './api.ts';
 import { BalancedStreamHost } from './balanced-stream-host.ts';
 import { regionalName, suppressWildcards } from './conventions.ts';
-import { AccessKeys, EdgeDistribution, Firewall, OriginSecret, Page } from './edge/index.ts';
+import { AccessKeys, EdgeDistribution, Firewall, type FirewallProps, OriginSecret, Page } from './edge/index.ts';
 import { Monitoring } from './monitoring.ts';
 import { OnDemandStreamHost } from './on-demand-stream-host.ts';
 import { checkTable, StateTable } from './state-table.ts';
@@ -98,7 +98,7 @@ export class Reelay extends Construct {
       intervalHours: settings.toolsUpdateHours,
     });
     const page = new Page(this, 'Page', deployment);
-    const wall = profile.firewall && (firewall ?? this.#firewallHere(profile.firewall));
+    const wall = profile.firewall && (firewall ?? this.#firewallHere({ ...settings, limits: profile.firewall }));
     const edge = new EdgeDistribution(this, 'Edge', {
       deployment,
       apiHost: api.host,
@@ -137,7 +137,7 @@ export class Reelay extends Construct {
     suppressWildcards(this);
   }
 
-  #firewallHere(limits: Readonly<{ resolves: number; streams: number }>): string {
+  #firewallHere({ limits, corsAllowedOrigins }: FirewallProps): string {
     new CfnRule(this, 'FirewallRegion', {
       assertions: [
         {
@@ -147,7 +147,7 @@ export class Reelay extends Construct {
         },
       ],
     });
-    return new Firewall(this, 'Firewall', { limits }).attrArn;
+    return new Firewall(this, 'Firewall', { limits, corsAllowedOrigins }).attrArn;
   }
 }
 

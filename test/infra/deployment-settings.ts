@@ -56,6 +56,7 @@ export const DEPLOYMENTS = {
       profile: 'public',
       stage: 'blue',
       alarmEmail: 'ops@example.com',
+      corsAllowedOrigins: 'https://page.example',
       cookiesSecret: SECRET,
       entriesAtOnce: 60,
       resolverConcurrency: 90,

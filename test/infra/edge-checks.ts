@@ -149,7 +149,7 @@ export function checkEdge(): void {
       for (const name of ['hobby', 'team'] as const) expect(distribution(template(name)).WebACLId).toBeUndefined();
     });
 
-    it('limits the requests per client to every API path in any case, whatever their query', () => {
+    it('limits the requests per client to paths that resolve, to streams, and to all, in any case, whatever their query', () => {
       const [acl] = resourcesOfType(
         regional.public.templates['reelay-blue-edge-eu-central-1'] ?? { Resources: {} },
         'AWS::WAFv2::WebACL',
@@ -183,8 +183,24 @@ export function checkEdge(): void {
           },
         ],
         [3000, 300, path('/api/stream/')],
-        [3300, 300, path('/api/')],
+        [3300, 300, undefined],
       ]);
+      const { Action } = Object(rules[2]);
+      expect(Action.Block.CustomResponse).toEqual({
+        ResponseCode: 429,
+        CustomResponseBodyKey: 'too-many-requests',
+        ResponseHeaders: [
+          { Name: 'Retry-After', Value: '60' },
+          { Name: 'Access-Control-Allow-Origin', Value: 'https://page.example' },
+          { Name: 'Access-Control-Expose-Headers', Value: 'Retry-After' },
+        ],
+      });
+      const { CustomResponseBodies } = Object(acl?.properties);
+      expect(JSON.parse(CustomResponseBodies['too-many-requests'].Content)).toEqual({
+        type: '/problems/too-many',
+        title: 'Too Many Requests',
+        status: 429,
+      });
       // The limit of one client is far below the throttle that all clients share.
       const { DefaultRouteSettings } = onlyResource(
         regionalTemplate('public'),

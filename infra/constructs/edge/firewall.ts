@@ -1,21 +1,24 @@
 import { CfnWebACL } from 'aws-cdk-lib/aws-wafv2';
 import type { Construct } from 'constructs';
-import { API_PREFIX, RESOLVE_PATHS, STREAM_PREFIX } from './viewer-request-source.ts';
+import { RESOLVE_PATHS, STREAM_PREFIX } from './viewer-request-source.ts';
 
-interface FirewallProps {
+export interface FirewallProps {
   /** Requests per client address in five minutes. */
   readonly limits: Readonly<{ resolves: number; streams: number }>;
+  /** Origins whose pages may read its answers, or `*` for any. WAF names one only: of several, no page reads them. */
+  readonly corsAllowedOrigins: readonly string[];
 }
 
 const RATE_WINDOW_SECONDS = 300;
 const TOO_MANY_REQUESTS_BODY = 'too-many-requests';
 
 /**
- * WAF web ACL with one rate rule per path prefix, answering 429. The rules inspect paths only: managed rule groups that read
+ * WAF web ACL with rate rules for paths that resolve, streams, and all paths, answering 429. The rules inspect paths only: managed rule groups that read
  * query strings block the link in `url=`. Must be created in us-east-1, as any web ACL for CloudFront.
  */
 export class Firewall extends CfnWebACL {
-  constructor(scope: Construct, id: string, { limits }: FirewallProps) {
+  constructor(scope: Construct, id: string, { limits, corsAllowedOrigins }: FirewallProps) {
+    const headers = corsHeaders(corsAllowedOrigins);
     super(scope, id, {
       scope: 'CLOUDFRONT',
       defaultAction: { allow: {} },
@@ -23,21 +26,41 @@ export class Firewall extends CfnWebACL {
       customResponseBodies: {
         [TOO_MANY_REQUESTS_BODY]: {
           contentType: 'APPLICATION_JSON',
-          content: JSON.stringify({ title: 'Too Many Requests', status: 429 }),
+          content: JSON.stringify({ type: '/problems/too-many', title: 'Too Many Requests', status: 429 }),
         },
       },
       rules: [
-        rateRule(0, 'Resolves', RESOLVE_PATHS, limits.resolves),
-        rateRule(1, 'Streams', [STREAM_PREFIX], limits.streams),
-        // Also bounds the endpoints without a rule of their own: one client must not use up the API's throttle.
-        rateRule(2, 'Api', [API_PREFIX], limits.resolves + limits.streams),
+        rateRule(0, 'Resolves', RESOLVE_PATHS, limits.resolves, headers),
+        rateRule(1, 'Streams', [STREAM_PREFIX], limits.streams, headers),
+        // Also of the page: what the firewall lets pass is billed at the edge, and one client must not use up the API's throttle.
+        rateRule(2, 'All', [], limits.resolves + limits.streams, headers),
       ],
     });
   }
 }
 
-/** Limits the requests of one client to all these paths together. A path that ends with a slash stands for all paths below it. */
-function rateRule(priority: number, name: string, paths: readonly string[], limit: number): CfnWebACL.RuleProperty {
+type ResponseHeader = CfnWebACL.CustomHTTPHeaderProperty;
+
+function corsHeaders(allowed: readonly string[]): ResponseHeader[] {
+  const value = allowed.includes('*') ? '*' : allowed.length === 1 ? allowed[0] : undefined;
+  if (!value) return [];
+  return [
+    { name: 'Access-Control-Allow-Origin', value },
+    { name: 'Access-Control-Expose-Headers', value: 'Retry-After' },
+  ];
+}
+
+/**
+ * Limits the requests of one client to all these paths together, to any path where there are none. A path that ends with a slash stands
+ * for all paths below it.
+ */
+function rateRule(
+  priority: number,
+  name: string,
+  paths: readonly string[],
+  limit: number,
+  headers: readonly ResponseHeader[],
+): CfnWebACL.RuleProperty {
   const [first, ...others] = paths.map(isAtPath);
   return {
     name,
@@ -48,7 +71,7 @@ function rateRule(priority: number, name: string, paths: readonly string[], limi
         customResponse: {
           responseCode: 429,
           customResponseBodyKey: TOO_MANY_REQUESTS_BODY,
-          responseHeaders: [{ name: 'Retry-After', value: '60' }],
+          responseHeaders: [{ name: 'Retry-After', value: '60' }, ...headers],
         },
       },
     },
