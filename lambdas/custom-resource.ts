@@ -4,7 +4,6 @@ import type {
   CloudFormationCustomResourceSuccessResponse,
   Context,
 } from 'aws-lambda';
-import { request } from 'undici';
 import { describeError, type Log } from '../core/log/index.ts';
 
 /** A request of CloudFormation for one custom resource. */
@@ -78,7 +77,7 @@ export function customResource({ physicalId, provide, remove, log, backoffMs = 5
  * function (IAM), so the URL is not user input. The URL is a secret until it expires, and stays out of all messages.
  */
 async function put(url: string, body: string): Promise<void> {
-  const failure = await request(url, {
+  const failure = await fetch(url, {
     method: 'PUT',
     // The presigned URL was signed with an empty Content-Type.
     headers: { 'content-type': '' },
@@ -86,10 +85,10 @@ async function put(url: string, body: string): Promise<void> {
     signal: AbortSignal.timeout(ATTEMPT_TIMEOUT_MS),
   }).then(
     async (answer) => {
-      await answer.body.dump();
-      return answer.statusCode < 300 ? undefined : `status ${answer.statusCode}`;
+      await answer.body?.cancel();
+      return answer.ok ? undefined : `status ${answer.status}`;
     },
-    ({ code, name }: NodeJS.ErrnoException) => code ?? name,
+    ({ cause, name }: Error) => (cause as NodeJS.ErrnoException | undefined)?.code ?? name,
   );
   if (failure) throw new Error(`Failed to send the custom resource response: ${failure}`);
 }

@@ -1,6 +1,5 @@
 import type { LambdaClient } from '@aws-sdk/client-lambda';
 import { SignatureV4 } from '@smithy/signature-v4';
-import { request } from 'undici';
 import type { Reading, WatchedMetric } from '../../core/spending/index.ts';
 
 /** One request to a service for which no SDK client is bundled. */
@@ -38,11 +37,10 @@ export function createAwsCall({ credentials, sha256 }: LambdaClient['config'], e
     const { protocol, hostname } = url;
     const { headers } = await signer.sign({ method, protocol, hostname, path, headers: headersToSign, ...content });
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const answer = await request(url, { method, headers, signal, ...content });
-    const text = await answer.body.text();
-    if (answer.statusCode >= 300)
-      throw new Error(`${name} answered ${answer.statusCode}: ${text.slice(0, MAX_QUOTED_CHARACTERS)}`);
-    return { text, etag: answer.headers.etag?.toString() };
+    const answer = await fetch(url, { method, headers, signal, ...content });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${name} answered ${answer.status}: ${text.slice(0, MAX_QUOTED_CHARACTERS)}`);
+    return { text, etag: answer.headers.get('etag') ?? undefined };
   };
 }
 
