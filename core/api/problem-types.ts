@@ -265,7 +265,7 @@ export const PROBLEM_TYPES = {
     status: 503,
     heading: 'Starting',
     meaning: 'The stream host starts on demand.',
-    help: 'Try again after the time that `Retry-After` names, about a minute.',
+    help: 'Try again after the time that `Retry-After` names, about half a minute.',
   },
   delayed: {
     status: 503,

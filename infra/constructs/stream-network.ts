@@ -118,6 +118,8 @@ function checkVpc(vpc: IVpc, { withBalancerSubnets, zones }: StreamNetworkProps)
   if (zones) throw new SettingError('zones is for a network of its own: the given vpc has its zones');
   if (vpc.publicSubnets.length === 0)
     throw new SettingError('vpc must have public subnets: stream tasks reach the internet without a NAT gateway');
+  if (!withBalancerSubnets && vpc instanceof Vpc && !vpc.dnsHostnamesEnabled)
+    throw new SettingError('vpc must have DNS host names: CloudFront reaches a task of hobby by its public name');
   const balancerZones = new Set(balancerSubnetsOf(vpc).map(({ availabilityZone }) => availabilityZone));
   if (withBalancerSubnets && balancerZones.size < 2)
     throw new SettingError('vpc must have private or isolated subnets in two zones for the load balancer');

@@ -90,12 +90,12 @@ async function answerProgress(event: Event, state: WakeOnStreamOptions['state'])
   return { statusCode: 200, headers: { ...EVENT_STREAM_HEADERS }, body };
 }
 
-/** Seconds until the client is to ask again. A task takes about a minute: network, image, start, registration. */
-const RETRY_AFTER: Readonly<Record<HostActivity, number>> = { woken: 45, starting: 15, running: 5 };
+/** Seconds until the client is to ask again. A task takes 25 to 45, by what AWS says of each step: network, image, start, registration. */
+const RETRY_AFTER: Readonly<Record<HostActivity, number>> = { woken: 25, starting: 5, running: 5 };
 
 /** The 503 that tells the client why no host serves the stream yet, and when to retry. */
 function describeWait(activity: HostActivity): Problem {
-  const detail = 'The stream host starts when it is needed, which takes about a minute. Try again then.';
+  const detail = 'The stream host starts when it is needed, which takes about half a minute. Try again then.';
   const title = activity === 'running' ? 'Registering the stream host' : 'Starting the stream host';
   return createProblem('starting', { title, detail, retryAfterSeconds: RETRY_AFTER[activity] });
 }

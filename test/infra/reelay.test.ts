@@ -76,13 +76,16 @@ interface GivenParts extends Omit<Partial<ReelayProps>, 'table'> {
   readonly table?: TablePropsV2;
   readonly subnets?: SubnetConfiguration[];
   readonly encryptionKey?: boolean;
+  readonly enableDnsHostnames?: boolean;
 }
 
 /** An app whose stack `Site` has the service in what another stack has. */
-function createInApp({ table = STATE, subnets = BOTH_SUBNETS, encryptionKey = false, ...props }: GivenParts) {
+function createInApp({ table = STATE, subnets = BOTH_SUBNETS, encryptionKey = false, ...given }: GivenParts) {
+  const { enableDnsHostnames = true, ...props } = given;
+  const dns = { enableDnsHostnames, enableDnsSupport: true };
   const app = new App({ context: flags, outdir: temporaryFolder() });
   const shared = new Stack(app, 'Shared');
-  const vpc = new Vpc(shared, 'Vpc', { maxAzs: 2, natGateways: 0, subnetConfiguration: subnets });
+  const vpc = new Vpc(shared, 'Vpc', { maxAzs: 2, natGateways: 0, subnetConfiguration: subnets, ...dns });
   const encryption = encryptionKey && { encryption: TableEncryptionV2.customerManagedKey(new Key(shared, 'Key')) };
   const state: ITable = new TableV2(shared, 'State', { ...table, ...encryption });
   const bundleDir = placeholderBundle(temporaryFolder());
@@ -124,6 +127,7 @@ it.each<[string, GivenParts, RegExp]>([
   ['retainTable', { retainTable: true }, /^retainTable is for a table of its own/],
   ['zones', { zones: ['euw1-az1', 'euw1-az2'] }, /^zones is for a network of its own/],
   ['no public subnets', { subnets: BOTH_SUBNETS.slice(1) }, /^vpc must have public subnets/],
+  ['no DNS host names', { profile: 'hobby', enableDnsHostnames: false }, /^vpc must have DNS host names/],
   ['no place for the balancer', { subnets: BOTH_SUBNETS.slice(0, 1) }, /^vpc must have private or isolated subnets/],
 ])('refuses a network or table with %s', (_, options, message) => {
   expect(() => createInApp(options)).toThrow(message);

@@ -44,7 +44,7 @@ describe('the bundled functions of the on-demand stream host', () => {
     const woken = await invoke('wake', eventOf(path, { headers: { origin: 'https://page.example' } }));
     expect(woken).toMatchObject({
       statusCode: 503,
-      headers: { 'retry-after': '45', 'access-control-allow-origin': 'https://page.example' },
+      headers: { 'retry-after': '25', 'access-control-allow-origin': 'https://page.example' },
     });
     expect(await invoke('wake', { kind: 'ahead' })).toEqual({ host: 'starting' });
     expect(await invoke('wake', eventOf('/api/Stream/Media/nothing'))).toMatchObject({ statusCode: 404 });

@@ -19,7 +19,7 @@ const answered = ({ statusCode, headers, ...result }: Result) => ({
   title: result.body ? (jsonOf(result) as { title: string }).title : undefined,
   retryAfter: headers?.['retry-after'],
 });
-const STARTING = { status: 503, title: 'Starting the stream host', retryAfter: '45' };
+const STARTING = { status: 503, title: 'Starting the stream host', retryAfter: '25' };
 const UNAVAILABLE = { status: 503, title: 'No Stream Host Available', retryAfter: '15' };
 const ANSWERS = {
   starting: STARTING,
@@ -85,7 +85,7 @@ describe('without a running host', () => {
     for (const result of results) expect(answered(result)).toMatchObject({ status: 503, title: STARTING.title });
     const wakes = runs();
     expect(fixture.aws.service.desiredCount).toBe(1);
-    expect(answered(await fixture.wake(MEDIA))).toEqual({ ...STARTING, retryAfter: '15' });
+    expect(answered(await fixture.wake(MEDIA))).toEqual({ ...STARTING, retryAfter: '5' });
     fixture.aws.service.runningCount = 1;
     const registering = { status: 503, title: 'Registering the stream host', retryAfter: '5' };
     expect(answered(await fixture.wake(MEDIA))).toEqual(registering);
