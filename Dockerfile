@@ -1,8 +1,10 @@
 # Reelay on one machine: the service, its page and its tools in one image. See docs/operating-one-machine.md.
 ARG DEBIAN=trixie
+# The official images without Docker Hub's limit of pulls, which builds in AWS share. Docker Hub's own: docker.io/library
+ARG REGISTRY=public.ecr.aws/docker/library
 
 # Runs on the builder's processor for any target: nothing of the target is executed.
-FROM --platform=$BUILDPLATFORM node:24-${DEBIAN}-slim AS build
+FROM --platform=$BUILDPLATFORM ${REGISTRY}/node:24-${DEBIAN}-slim AS build
 RUN apt-get update \
   && apt-get install --yes --no-install-recommends ca-certificates python3-pip \
   && rm -rf /var/lib/apt/lists/*
@@ -14,18 +16,18 @@ ARG TARGETARCH
 RUN node scripts/build-container.ts --architecture "$TARGETARCH" --out /out
 
 # Of Node's image only the program: no npm, no yarn, nothing that installs anything.
-FROM node:24-${DEBIAN}-slim AS node
-FROM debian:${DEBIAN}-slim AS debian
+FROM ${REGISTRY}/node:24-${DEBIAN}-slim AS node
+FROM ${REGISTRY}/debian:${DEBIAN}-slim AS debian
 
 # Without symbol table and debugging information, a seventh of the file. It runs on the builder's processor.
-FROM --platform=$BUILDPLATFORM node:24-${DEBIAN}-slim AS stripped
+FROM --platform=$BUILDPLATFORM ${REGISTRY}/node:24-${DEBIAN}-slim AS stripped
 COPY --from=node /usr/local/bin/node /node
 COPY --from=build /out/one-machine/strip-elf.ts /
 RUN ["node", "/strip-elf.ts", "/node"]
 
 # The libraries that the programs link to, and those that limit child processes: the image has no shell and no package
 # manager. It runs on the builder's processor, so that a build for another one needs no emulation.
-FROM --platform=$BUILDPLATFORM debian:${DEBIAN}-slim AS system
+FROM --platform=$BUILDPLATFORM ${REGISTRY}/debian:${DEBIAN}-slim AS system
 COPY --from=debian / /debian
 WORKDIR /debian
 RUN mkdir --parents /system/dev /system/proc /system/sys \

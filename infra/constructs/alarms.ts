@@ -1,4 +1,4 @@
-import { Duration, Stack } from 'aws-cdk-lib';
+import { Stack } from 'aws-cdk-lib';
 import {
   Alarm,
   type AlarmProps,
@@ -14,7 +14,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import { CLOUDFRONT_REGION } from '../settings.ts';
-import type { CostGuard, MonitoringProps } from './cost-guard.ts';
+import { type CostGuard, GUARD_INTERVAL, type MonitoringProps } from './cost-guard.ts';
 import { type ServiceFunction, serviceMetric } from './service-function.ts';
 import { INSTALL_RETRY_INTERVAL } from './tools.ts';
 
@@ -112,10 +112,21 @@ function alarms({
         },
       }),
     },
-    CostGuardErrors: {
-      description: 'most runs of the cost guard fail, so that nothing bounds the bill',
-      metric: guard.function.metricErrors(),
-      threshold: 2,
+    CostGuardMissing: {
+      description: 'the cost guard has not run for five minutes, so that nothing bounds the bill',
+      metric: new MathExpression({
+        // Without a rule, or with all executions of the account taken, there is no run that could fail.
+        expression: 'FILL(runs, 0) - FILL(errors, 0)',
+        usingMetrics: {
+          runs: guard.function.metricInvocations({ period: GUARD_INTERVAL }),
+          errors: guard.function.metricErrors({ period: GUARD_INTERVAL }),
+        },
+        period: GUARD_INTERVAL,
+      }),
+      threshold: 1,
+      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+      evaluationPeriods: 5,
+      treatMissingData: TreatMissingData.BREACHING,
     },
     FunctionThrottles: {
       description: 'the account has reached its limit of concurrent functions',
@@ -139,13 +150,6 @@ function alarms({
       threshold: 20,
       evaluationPeriods: 3,
     },
-    ...(onDemand && {
-      TaskRunsLong: {
-        description: 'the stream task has been running for twelve hours, which costs about $0.03 an hour',
-        metric: serviceMetric(stage, 'Streams', { statistic: 'SampleCount', period: Duration.hours(1) }),
-        evaluationPeriods: 12,
-      },
-    }),
     ...(balanced && {
       TasksMissing: {
         description: 'fewer stream tasks are healthy than must run',

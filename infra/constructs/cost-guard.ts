@@ -32,6 +32,8 @@ export interface MonitoringProps {
   readonly balanced?: BalancedStreamHost;
 }
 
+export const GUARD_INTERVAL = Duration.minutes(1);
+
 interface CostGuardProps extends MonitoringProps {
   /** Sends mails. */
   readonly topic?: ITopic | undefined;
@@ -104,7 +106,7 @@ export class CostGuard extends Construct {
       statements: limitConcurrency(this.function),
     });
     this.function.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
-    this.function.invokeEvery(Duration.minutes(1), 'Schedule', 'Compares spending with its caps');
+    this.function.invokeEvery(GUARD_INTERVAL, 'Schedule', 'Compares spending with its caps');
     new CfnOutput(this, 'Name', {
       key: 'CostGuardFunction',
       description: 'The function that npm run infra -- reopen invokes',

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { buildah, IMAGES_DIR } from './buildah.ts';
 import { SUITE, unpackDebian } from './debian.ts';
 
-const DEBIAN_IMAGE = `docker.io/library/debian:${SUITE}-slim`;
-const NODE_IMAGE = `docker.io/library/node:24-${SUITE}-slim`;
+const DEBIAN_IMAGE = `public.ecr.aws/docker/library/debian:${SUITE}-slim`;
+const NODE_IMAGE = `public.ecr.aws/docker/library/node:24-${SUITE}-slim`;
 
 /**
  * Makes the base images of the Dockerfiles, since no registry is needed for tests: Debian from its packages, and Node from

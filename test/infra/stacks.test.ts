@@ -203,16 +203,14 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
     const alarms = idsOf(of, 'AWS::CloudWatch::Alarm').map((id) => id.replace('MonitoringAlarms', ''));
     const essential = [
       'ApiErrors',
-      'CostGuardErrors',
+      'CostGuardMissing',
       'FunctionErrors',
       'FunctionThrottles',
       'ResolvesFailing',
       'ToolUpdateFailed',
       'ToolsMissing',
     ];
-    expect(alarms.sort()).toEqual(
-      [...essential, ...(isHobby ? ['TaskRunsLong'] : ['TasksMissing', 'StreamErrors'])].sort(),
-    );
+    expect(alarms.sort()).toEqual([...essential, ...(isHobby ? [] : ['TasksMissing', 'StreamErrors'])].sort());
     expect(resourcesOfType(of, 'AWS::CloudWatch::Dashboard')).toHaveLength(1);
     // Nobody would be told.
     expect(resourcesOfType(of, 'AWS::Budgets::Budget')).toEqual([]);
@@ -303,7 +301,7 @@ it('needs no more than the ten free alarms in hobby', () => {
   expect(metrics.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(10);
 });
 
-it('alarms on errors of the functions that no request reaches', () => {
+it('alarms on errors of the functions that no request reaches, and where the guard does not run', () => {
   const functionsOf = (name: string) => {
     const alarm = resourcesOfType(privateHobby, 'AWS::CloudWatch::Alarm').find(({ id }) => id.includes(name));
     return [...JSON.stringify(alarm?.properties).matchAll(/"FunctionName","Value":\{"Ref":"(\w+)"/g)].map(
@@ -311,7 +309,17 @@ it('alarms on errors of the functions that no request reaches', () => {
     );
   };
   expect(functionsOf('FunctionErrors').sort()).toEqual(['AccessKeysSync', 'StreamsWake']);
-  expect(functionsOf('CostGuardErrors')).toEqual(['MonitoringCostGuardFunction']);
+  // Its runs, and those that failed.
+  expect(functionsOf('CostGuardMissing')).toEqual(['MonitoringCostGuardFunction', 'MonitoringCostGuardFunction']);
+  expect(
+    resourcesOfType(privateHobby, 'AWS::CloudWatch::Alarm').find(({ id }) => id.includes('CostGuardMissing'))
+      ?.properties,
+  ).toMatchObject({
+    ComparisonOperator: 'LessThanThreshold',
+    Threshold: 1,
+    EvaluationPeriods: 5,
+    TreatMissingData: 'breaching',
+  });
 });
 
 it.each(PROFILE_NAMES)('ends updates of the tools in %s by when their lease ends', (name) => {
