@@ -89,7 +89,8 @@ export class CostGuard extends Construct {
         ...limitConcurrency(resolver),
         ...limitConcurrency(onDemand?.wake),
         ...(onDemand?.control.permissions ?? []),
-        ...allowKeys(keyValueStore.keyValueStoreArn, 'PutKey', 'DeleteKey'),
+        // It reads where the host is.
+        ...allowKeys(keyValueStore.keyValueStoreArn, ...(onDemand ? ['GetKey'] : []), 'PutKey', 'DeleteKey'),
         ...allow(
           ['cloudfront:GetDistributionConfig', 'cloudfront:UpdateDistribution'],
           edge.distribution.distributionArn,

@@ -1,4 +1,10 @@
 export { type AwsCall, createAwsCall, createMetricReader, query } from './aws-call.ts';
 export { createEdgeSwitch, createFirewallSwitch } from './edge-switch.ts';
 export { CLOSED_KEY, createCostGuard } from './guard.ts';
-export { createApiThrottle, createConcurrencyLimit, createHostLimit, createReservation } from './limits.ts';
+export {
+  createApiThrottle,
+  createConcurrencyLimit,
+  createHostLimit,
+  createHostWatch,
+  createReservation,
+} from './limits.ts';

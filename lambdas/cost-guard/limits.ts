@@ -5,7 +5,7 @@ import {
   PutFunctionConcurrencyCommand,
 } from '@aws-sdk/client-lambda';
 import type { Log } from '../../core/log/index.ts';
-import type { HostService, HostStore } from '../stream-host/index.ts';
+import { type HostService, type HostStore, secretOf } from '../stream-host/index.ts';
 import type { AwsCall } from './aws-call.ts';
 
 interface ConcurrencyLimitOptions {
@@ -74,6 +74,39 @@ export const createHostLimit =
     await store.write(undefined);
     await service.stop();
   };
+
+/** A task that starts at all has registered by then. */
+const MAX_START_SECONDS = 15 * 60;
+
+interface HostWatchOptions {
+  readonly service: Pick<HostService, 'isWanted' | 'stop'>;
+  /** The registration that the edge reads. */
+  readonly store: Pick<HostStore, 'read'>;
+  readonly tell: (subject: string, text: string) => Promise<unknown>;
+  /** Epoch milliseconds. @default Date.now */
+  readonly now?: () => number;
+}
+
+/**
+ * Stops an on-demand stream host that does not come up, such as one whose image cannot be pulled: ECS would try again, and bill each
+ * attempt, for ever. Only the task itself stops the service otherwise.
+ * @returns what looks each minute. It remembers since when in this process: where AWS replaces it, the time begins again
+ */
+export function createHostWatch({ service, store, tell, now = Date.now }: HostWatchOptions): () => Promise<void> {
+  let missingSince: number | undefined;
+  return async () => {
+    const seconds = now() / 1000;
+    const isMissing = (await service.isWanted()) && secretOf(await store.read(), seconds) === undefined;
+    missingSince = isMissing ? (missingSince ?? seconds) : undefined;
+    if (missingSince === undefined || seconds - missingSince < MAX_START_SECONDS) return;
+    await service.stop();
+    missingSince = undefined;
+    await tell(
+      'Reelay: the stream host does not start',
+      'It was wanted for 15 minutes, and no task has registered. It is stopped until the next stream. The events of its ECS service say why: an image that cannot be pulled, a task that ends, or a quota.',
+    );
+  };
+}
 
 /** Requests that an HTTP API admits, in a second and in a burst. */
 interface Rates {

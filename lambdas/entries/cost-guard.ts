@@ -13,6 +13,7 @@ import {
   createEdgeSwitch,
   createFirewallSwitch,
   createHostLimit,
+  createHostWatch,
   createMetricReader,
   createReservation,
   query,
@@ -70,13 +71,14 @@ interface SpendingPlan {
   readonly rates: Parameters<typeof createApiThrottle>[0]['rates'];
 }
 
+const host = {
+  service: createHostService({ cluster, service: serviceName }),
+  store: createHostStore({ storeArn, key: HOST_KEY }),
+};
 /** Wake-ups first: afterwards nothing starts the host that is stopped. */
 const limitsOfHost = (functionName: string) => [
   createConcurrencyLimit({ lambda, functionName, limit: RESERVED.wake, log }),
-  createHostLimit({
-    service: createHostService({ cluster, service: serviceName }),
-    store: createHostStore({ storeArn, key: HOST_KEY }),
-  }),
+  createHostLimit(host),
 ];
 
 /**
@@ -87,6 +89,14 @@ const RESERVED = { own: 2, wake: 10 };
 
 const { metrics, hourlyCap, dailyCap, monthlyCap, closesAt, rates } = JSON.parse(plan) as SpendingPlan;
 
+const notify = topic
+  ? (Subject: string, Message: string) =>
+      query(
+        call,
+        { name: 'Publish', service: 'sns', region },
+        { Version: '2010-03-31', TopicArn: topic, Subject, Message },
+      )
+  : undefined;
 const guard = createCostGuard({
   watched: metrics,
   caps: { hour: hourlyCap, day: dailyCap, month: monthlyCap },
@@ -102,16 +112,24 @@ const guard = createCostGuard({
     ...(wake ? limitsOfHost(wake) : []),
     createReservation({ lambda, functionName: ownName, limit: RESERVED.own, log }),
   ],
-  notify: topic
-    ? (Subject, Message) =>
-        query(
-          call,
-          { name: 'Publish', service: 'sns', region },
-          { Version: '2010-03-31', TopicArn: topic, Subject, Message },
-        )
-    : undefined,
+  notify,
   log,
+});
+const watchHost = createHostWatch({
+  ...host,
+  tell: async (subject, text) => {
+    log.error(subject, { text });
+    await notify?.(subject, text);
+  },
 });
 
 /** Invoked each minute by a schedule, and by hand with `{"open":true}`. */
-export const handler = middy<GuardEvent>().use(logContext(log)).handler(guard);
+export const handler = middy<GuardEvent>()
+  .use(logContext(log))
+  .handler(async (event) => {
+    try {
+      return await guard(event);
+    } finally {
+      if (wake) await watchHost();
+    }
+  });

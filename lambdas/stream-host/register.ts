@@ -23,6 +23,12 @@ export const createPublicName =
     return name;
   };
 
+/** The secret of a registration that is in force. @param seconds since the epoch */
+export function secretOf(registration: string | undefined, seconds: number): string | undefined {
+  const [, secret, expiresAt] = registration?.split('|') ?? [];
+  return Number(expiresAt) > seconds ? secret : undefined;
+}
+
 interface HostEventOptions {
   readonly service: HostService;
   readonly store: HostStore;
@@ -40,11 +46,7 @@ interface HostEventOptions {
 export function createOnHostEvent({ service, store, publicName, log, now = Date.now }: HostEventOptions) {
   const seconds = () => Math.floor(now() / 1000);
 
-  /** The secret of the registration in force. */
-  const holder = async (): Promise<string | undefined> => {
-    const [, secret, expiresAt] = (await store.read())?.split('|') ?? [];
-    return Number(expiresAt) > seconds() ? secret : undefined;
-  };
+  const holder = async () => secretOf(await store.read(), seconds());
 
   /** Takes one call where no other task has written since this one. Undefined: a younger task is registered. */
   const write = async (value: string | undefined, { secret, version }: Exclude<HostEvent, { kind: 'ahead' }>) => {

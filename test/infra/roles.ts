@@ -69,7 +69,7 @@ const ON_DEMAND = {
     ...WRITE_STORE,
     ...items('Get'),
   ],
-  MonitoringCostGuardFunctionRole: [...GUARD, ...CONTROL_HOST],
+  MonitoringCostGuardFunctionRole: [...GUARD, ...CONTROL_HOST, 'cloudfront-keyvaluestore:GetKey'],
 };
 
 const OF_HOST: Readonly<Record<ProfileName, Record<string, string[]>>> = {

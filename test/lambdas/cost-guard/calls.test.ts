@@ -10,6 +10,7 @@ import {
   createEdgeSwitch,
   createFirewallSwitch,
   createHostLimit,
+  createHostWatch,
   createMetricReader,
   createReservation,
 } from '../../../lambdas/cost-guard/index.ts';
@@ -107,6 +108,74 @@ describe('createHostLimit', () => {
     for (const isClosed of [false, true, true, true, false]) await run(isClosed);
     expect(done).toEqual([['store', undefined], 'Rate exceeded', ['store', undefined], 'stop']);
   });
+});
+
+describe('createHostWatch', () => {
+  /** A host of each minute: wanted and registered, wanted and missing, or not wanted. */
+  const watch = async (minutes: string, fails = false) => {
+    let minute = 0;
+    const done: unknown[] = [];
+    const look = createHostWatch({
+      now: () => minute * 60_000,
+      store: {
+        read: async () => (minutes[minute] === 'r' ? `name|secret|${minute * 60 + 1}` : `name|secret|${minute * 60}`),
+      },
+      service: {
+        isWanted: async () => minutes[minute] !== '-',
+        stop: async () => {
+          done.push([minute, 'stop']);
+          if (fails) throw new Error('denied');
+        },
+      },
+      tell: async (subject) => done.push([minute, subject]),
+    });
+    for (; minute < minutes.length; minute++) await look().catch((error: Error) => done.push([minute, error.message]));
+    return done;
+  };
+  const TOLD = 'Reelay: the stream host does not start';
+  const MISSING = 'm'.repeat(16);
+
+  it.each([
+    [
+      'a host that never registers',
+      MISSING,
+      [
+        [15, 'stop'],
+        [15, TOLD],
+      ],
+    ],
+    [
+      'one that was registered before',
+      `r${MISSING}`,
+      [
+        [16, 'stop'],
+        [16, TOLD],
+      ],
+    ],
+    ['one that comes up late', `${MISSING.slice(2)}rrr`, []],
+    ['one that comes up between', `${MISSING.slice(2)}r${MISSING.slice(2)}`, []],
+    ['one that nobody wants', `mm${'-'.repeat(20)}`, []],
+    [
+      'a second one, again',
+      `${MISSING}-${MISSING}`,
+      [
+        [15, 'stop'],
+        [15, TOLD],
+        [32, 'stop'],
+        [32, TOLD],
+      ],
+    ],
+  ])('stops %s after 15 minutes, and tells of it', async (_, minutes, expected) =>
+    expect(await watch(minutes)).toEqual(expected),
+  );
+
+  it('tries again in the next minute where ECS refuses', async () =>
+    expect(await watch(`${MISSING}m`, true)).toEqual([
+      [15, 'stop'],
+      [15, 'denied'],
+      [16, 'stop'],
+      [16, 'denied'],
+    ]));
 });
 
 describe('createConcurrencyLimit', () => {
