@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { type Finding, formatFindings, hasProblem } from '../../core/findings/index.ts';
 import type { GuardReport } from '../../core/spending/index.ts';
+import { profileOf } from '../profiles.ts';
 import { CLOUDFRONT_REGION, firewallStackNameOf, readContext, stackNameOf } from '../settings.ts';
 import {
   EVERY_STACK,
@@ -134,6 +135,11 @@ async function deploy(): Promise<void> {
     process.stderr.write('The update of the tools has changed a function meanwhile: deploying again\n');
     cdk('deploy', '--all', ...SYNTHESIZED);
   }
+  if (profileOf(given.settings).streamHost !== 'on-demand') return;
+  const { BaseUrl = 'BASE_URL' } = (await findStack(target).catch(() => undefined))?.outputs ?? {};
+  process.stdout.write(
+    `The stream host was not tried: it starts with a stream. Try it: npm run verify -- ${BaseUrl} --link LINK --wait 300\n`,
+  );
 }
 
 /** @throws Error when the deployed profile is another one, whose stream host the deployment would replace */
