@@ -23,7 +23,7 @@ export interface CustomResourceOptions {
   /** Creates or updates the resource. */
   readonly provide: (request: ResourceRequest) => Promise<ResourceAnswer>;
   /** Called also for a resource that was never created. */
-  readonly remove: () => Promise<unknown>;
+  readonly remove: (signal: AbortSignal) => Promise<unknown>;
   readonly log: Log;
   /** Before the first retry of the response; doubled for each further one. @default 500 */
   readonly backoffMs?: number;
@@ -51,7 +51,7 @@ export function customResource({ physicalId, provide, remove, log, backoffMs = 5
     const PhysicalResourceId = 'PhysicalResourceId' in event ? event.PhysicalResourceId : physicalId;
     const ids = { StackId, RequestId, LogicalResourceId, PhysicalResourceId };
     const signal = AbortSignal.timeout(Math.max(1, context.getRemainingTimeInMillis() - RESPONSE_RESERVE_MS));
-    const work = RequestType === 'Delete' ? remove().then(() => ({})) : provide({ properties, signal });
+    const work = RequestType === 'Delete' ? remove(signal).then(() => ({})) : provide({ properties, signal });
     // Also when the work ignores the signal.
     const answer = await abortable(work, signal).then(
       (attributes) => ({ Status: 'SUCCESS', ...ids, ...attributes }),

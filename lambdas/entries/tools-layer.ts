@@ -9,6 +9,6 @@ const parts = createToolsUpdate(process.env, { log });
 export const handler = customResource({
   physicalId: parts.layerName,
   provide: ({ signal }) => provideTools(parts, signal).then(() => ({})),
-  remove: () => removeTools(parts),
+  remove: (signal) => removeTools(parts, signal),
   log,
 });

@@ -47,7 +47,7 @@ interface ToolsUpdateOptions {
   readonly onStep?: (step: Step) => void;
   /** Leases of a killed run expire after this time. @default ten minutes for the update, one minute for maintenance */
   readonly leaseSeconds?: number;
-  /** Between reads of a function that changes. @default 1 */
+  /** Between reads of a function that changes, and of a lease that another run has. @default 1, and 5 of the lease */
   readonly pollIntervalSeconds?: number;
 }
 
@@ -91,6 +91,7 @@ export function createToolsUpdate(variables: Environment, options: ToolsUpdateOp
       options.onStep?.(step);
     },
     leaseSeconds,
+    pollIntervalSeconds,
   };
 }
 

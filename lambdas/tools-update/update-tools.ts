@@ -185,8 +185,22 @@ export async function provideTools(parts: ToolsUpdate, signal: AbortSignal, maxW
   await resolver.provision();
 }
 
-/** Removes every version of the layer. */
-export const removeTools = async ({ layers }: ToolsUpdate): Promise<void> => layers.remove(await layers.versions());
+/** How long a deletion waits for an update in progress, which would leave a version, or an object in a bucket that was emptied. */
+const MAX_REMOVAL_WAIT_MS = 8 * 60_000;
+
+/** Removes every version of the layer once no update is in progress. */
+export async function removeTools(
+  parts: ToolsUpdate,
+  signal: AbortSignal,
+  maxWaitMs = MAX_REMOVAL_WAIT_MS,
+): Promise<void> {
+  const remove = async () => parts.layers.remove(await parts.layers.versions());
+  await withUpdateLease(parts, { signal, maxWaitMs }, remove).catch((error: unknown) => {
+    // It has been killed: it would have ended.
+    if (error instanceof LeaseTaken) return remove();
+    throw error;
+  });
+}
 
 /** Another run is in progress. */
 class LeaseTaken extends Error {
@@ -195,7 +209,7 @@ class LeaseTaken extends Error {
 
 /** As long as the functions that update may run: a lease is never lost, and that of a killed run ends. */
 export const LEASE_SECONDS = 10 * 60;
-const POLL_INTERVAL_MS = 5_000;
+const POLL_INTERVAL_SECONDS = 5;
 
 /**
  * Runs work in one run at a time.
@@ -203,7 +217,7 @@ const POLL_INTERVAL_MS = 5_000;
  * @throws LeaseTaken
  */
 async function withUpdateLease<T>(
-  { state, leaseSeconds = LEASE_SECONDS, onStep, log }: ToolsUpdate,
+  { state, leaseSeconds = LEASE_SECONDS, pollIntervalSeconds = POLL_INTERVAL_SECONDS, onStep, log }: ToolsUpdate,
   { signal, maxWaitMs = 0 }: { readonly signal: AbortSignal; readonly maxWaitMs?: number },
   work: () => Promise<T>,
 ): Promise<T> {
@@ -211,7 +225,7 @@ async function withUpdateLease<T>(
   const giveUpAt = Date.now() + maxWaitMs;
   while (!(await state.takeToolsUpdate({ owner, expiresAt: Math.floor(Date.now() / 1000) + leaseSeconds }))) {
     if (Date.now() >= giveUpAt) throw new LeaseTaken('Another run holds the lease');
-    await sleep(POLL_INTERVAL_MS, undefined, { signal });
+    await sleep(pollIntervalSeconds * 1000, undefined, { signal });
   }
   onStep('leased');
   try {

@@ -407,8 +407,27 @@ describe('provideTools and removeTools', () => {
     await deployWith(NEW);
     expect(publishedVersions()).toBe(2);
     for (const _ of ['once', 'again']) {
-      await removeTools(fixture.parts());
+      await removeTools(fixture.parts(), signal);
       expect(publishedVersions()).toBe(0);
     }
+  });
+
+  it('deletes what an update in progress publishes too: once it has ended, or will not end', async () => {
+    const lease = { owner: 'another', expiresAt: Math.floor(Date.now() / 1000) + 60 };
+    await deployWith(OLD);
+    await fixture.state.takeToolsUpdate(lease);
+    const asked: unknown[] = [];
+    const takeToolsUpdate = async (wanted: typeof lease) => {
+      asked.push(publishedVersions());
+      if (asked.length === 3) await fixture.state.endToolsUpdate('another');
+      return fixture.state.takeToolsUpdate(wanted);
+    };
+    const parts = { ...fixture.parts(), pollIntervalSeconds: 0 };
+    await removeTools({ ...parts, state: { ...parts.state, takeToolsUpdate } }, signal);
+    expect([asked, publishedVersions()]).toEqual([[1, 1, 1], 0]);
+    await deployWith(OLD);
+    await fixture.state.takeToolsUpdate(lease);
+    await removeTools(fixture.parts(), signal, 0);
+    expect(publishedVersions()).toBe(0);
   });
 });
