@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest';
 import { CLIPBOARD, eventually, it, usePage, type Visitor } from '../fixtures/page.ts';
-import { scriptedPage } from '../fixtures/scripted-page.ts';
 
 const { open, see, link } = usePage();
 
@@ -17,30 +16,17 @@ async function listen({ page }: Visitor): Promise<() => Promise<string[]>> {
   return () => page.evaluate(() => (globalThis as unknown as { heard: string[] }).heard);
 }
 
-/** Types a link and listens to what is announced. */
-async function enter(path: string) {
-  const visitor = await open();
-  await visitor.page.locator('input:focus').waitFor();
-  const heard = await listen(visitor);
-  await visitor.page.keyboard.type(link(path));
-  await visitor.page.keyboard.press('Enter');
-  return { visitor, heard, last: () => eventually(async () => (await heard()).at(-1)) };
-}
-
 describe('announcements', () => {
   it('are of resolving, the result and the download', async () => {
-    scriptedPage.hold();
-    const { visitor, heard, last } = await enter('/scripted/heard');
+    const visitor = await open();
+    const release = await visitor.hold('**/GetResource*');
+    const heard = await listen(visitor);
+    await visitor.enter(link('/site/combined/heard'));
     await eventually(async () => (await heard()).filter(Boolean)).toEqual(['Loading.']);
-    scriptedPage.respondWith(200);
-    await last().toMatch(/^Loaded Page heard.*\.$/);
+    release();
+    await eventually(async () => (await heard()).at(-1)).toMatch(/^Loaded Größe “heard”: eins\/zwei.*\.$/);
     await visitor.press(/^Download ./);
     await visitor.announces('Download started. See your browser’s downloads.');
-  });
-
-  it("are of a failure in the page's words", async () => {
-    const { last } = await enter('/site/drm/heard');
-    await last().toMatch(/^Protected content\. It’s protected by DRM/);
   });
 
   it('are of every copy, whose address is that of the stream', async () => {
@@ -71,8 +57,11 @@ describe('announcements', () => {
 
 describe('by keyboard', () => {
   it('the page is used alone', async () => {
-    const { visitor } = await enter('/site/combined/keys');
+    const visitor = await open();
     const { page } = visitor;
+    await page.locator('input:focus').waitFor();
+    await page.keyboard.type(link('/site/combined/keys'));
+    await page.keyboard.press('Enter');
     await visitor.item('keys');
     expect(await visitor.field.evaluate((field) => field === document.activeElement)).toBe(true);
     const tabTo = async (name: RegExp) => {

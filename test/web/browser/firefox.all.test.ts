@@ -5,7 +5,7 @@ import { itInFirefox as it } from '../../support/firefox.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { useFirefox } from '../fixtures/firefox.ts';
-import { useService } from '../fixtures/service.ts';
+import { useService } from '../fixtures/page.ts';
 
 const service = useService();
 const { open, install } = useFirefox();

@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest';
 import { eventually, it, usePage } from '../fixtures/page.ts';
-import { scriptedPage } from '../fixtures/scripted-page.ts';
 import { measureShift, shiftOf } from './layout-problems.ts';
 
 const { service, open, link } = usePage();
@@ -60,12 +59,13 @@ describe('first load', () => {
     [320, 640],
     [1280, 800],
   ])('has no layout shift from skeleton to result at %i px', async (width, height) => {
-    scriptedPage.hold();
-    const { page } = await open('about:blank', { viewport: { width, height } });
+    const visitor = await open('about:blank', { viewport: { width, height } });
+    const { page } = visitor;
+    const release = await visitor.hold('**/GetResource*');
     await measureShift(page);
-    await page.goto(service.pageFor(`/scripted/${width}`));
+    await page.goto(service.pageFor(`/site/combined/${width}`));
     await page.locator('[aria-busy=true] .skeleton').first().waitFor();
-    scriptedPage.respondWith(200);
+    release();
     await page.getByRole('article').waitFor();
     await page.locator('.skeleton, [aria-busy=true]').first().waitFor({ state: 'detached' });
     await page.waitForLoadState('networkidle');
@@ -77,15 +77,11 @@ describe('first load', () => {
     const openWithoutScript = async (path: string, locale = 'en') => {
       const visitor = await open('about:blank', { locale });
       const { page, field } = visitor;
-      const held = Promise.withResolvers<void>();
-      await page.route('**/assets/shell-*.js', async (route) => {
-        await held.promise;
-        await route.continue();
-      });
+      const letLoad = await visitor.hold('**/assets/shell-*.js');
       await measureShift(page);
       await page.goto(path, { waitUntil: 'commit' });
       await field.waitFor();
-      return { visitor, page, field, letLoad: held.resolve };
+      return { visitor, page, field, letLoad };
     };
 
     it('keeps its element, text and focus when the script takes over', async () => {

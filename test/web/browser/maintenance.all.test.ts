@@ -1,35 +1,28 @@
 import { describe, expect } from 'vitest';
-import { silentLog } from '../../../core/log/index.ts';
-import { createState } from '../../../core/state/create-state.ts';
-import { eventually, it, usePage, type Visitor } from '../fixtures/page.ts';
+import { it, usePage, type Visitor } from '../fixtures/page.ts';
 
-const { service, open, see, link } = usePage();
+const { open, see, link } = usePage();
 
-describe('during maintenance', () => {
-  it('the progress of a tool is shown in the language of the page, and then the result', async () => {
-    const state = createState({ storage: service.storage, log: silentLog });
-    const [activity, owner] = ['Updating yt-dlp to 2099.01.01', 'a test'];
-    await state.takeMaintenance({ activity, owner, expiresAt: Math.floor(Date.now() / 1000) + 120 });
-    const address = `${service.baseUrl}/api/Fetch/GetResource?url=${encodeURIComponent(link('/site/combined/ready'))}`;
-    // The service remembers for a moment that it is not in maintenance.
-    await eventually(async () => (await fetch(address)).status).toBe(503);
-    const visitor = await open('/', { locale: 'de' });
-    const { page } = visitor;
-    await page.route('**/api/App', async (route) => {
-      const response = await route.fetch();
-      const progress = { 'x-maintenance': 'step=fetch, tool="yt-dlp", received=12000000, total=34000000' };
-      await route.fulfill({ response, headers: { ...response.headers(), ...progress } });
-    });
-    await visitor.enter(link('/site/combined/patient'));
-    await visitor.heading('Wird vorbereitet');
-    await visitor.says(/^yt-dlp wird geladen: 12,0\sMB von 34,0\sMB \(35\s%\)$/);
-    const bar = page.getByRole('progressbar');
-    expect([await bar.getAttribute('value'), await bar.getAttribute('max')]).toEqual(['12000000', '34000000']);
-    expect([await page.getByText(activity).count(), visitor.resolves()]).toEqual([0, 1]);
-    await state.endMaintenance(owner);
-    await visitor.item();
-    expect([await page.getByText('Wird vorbereitet').count(), visitor.resolves()]).toEqual([0, 2]);
+it('the progress of a tool is shown in the language of the page, and then the result', async () => {
+  const maintenance = 'Updating yt-dlp to 2099.01.01';
+  const visitor = await open('/', { locale: 'de' });
+  const { page } = visitor;
+  await visitor.refuse('Fetch/', { status: 503, type: '/problems/maintenance', title: maintenance });
+  await page.route('**/api/App', async (route) => {
+    const response = await route.fetch();
+    const progress = { 'x-maintenance': 'step=fetch, tool="yt-dlp", received=12000000, total=34000000' };
+    const json = { ...(await response.json()), maintenance };
+    await route.fulfill({ response, json, headers: { ...response.headers(), ...progress } });
   });
+  await visitor.enter(link('/site/combined/patient'));
+  await visitor.heading('Wird vorbereitet');
+  await visitor.says(/^yt-dlp wird geladen: 12,0\sMB von 34,0\sMB \(35\s%\)$/);
+  const bar = page.getByRole('progressbar');
+  expect([await bar.getAttribute('value'), await bar.getAttribute('max')]).toEqual(['12000000', '34000000']);
+  expect([await page.getByText(maintenance).count(), visitor.resolves()]).toEqual([0, 1]);
+  await visitor.admit();
+  await visitor.item();
+  expect([await page.getByText('Wird vorbereitet').count(), visitor.resolves()]).toEqual([0, 2]);
 });
 
 const DELAYED = { status: 503, type: '/problems/delayed', retryAfter: 5 };

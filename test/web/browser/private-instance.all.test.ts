@@ -1,12 +1,11 @@
 import { describe, expect } from 'vitest';
 import { hashAccessKey } from '../../../core/config/file-settings.ts';
 import { CLIPBOARD, it, type OpenOptions, usePage, type Visitor } from '../fixtures/page.ts';
-import { useServiceWith } from '../fixtures/service.ts';
 
 const KEY = 'key-of-a-private-page';
 const OLD_KEY = 'a-key-of-another-year';
 const COOKIE = { name: 'reelay-access-key', sameSite: 'Strict' } as const;
-const { see, service } = usePage(useServiceWith(() => ({ accessKeys: [hashAccessKey(KEY)] })));
+const { see, service } = usePage({ settings: { accessKeys: [hashAccessKey(KEY)] } });
 
 /** Opens a link, which asks for the key. */
 async function ask(path: string, options?: OpenOptions) {

@@ -1,14 +1,31 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { describe, expect } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
+import { startOwnService } from '../../contract/target.ts';
+import { startOrigin } from '../../origin/server.ts';
+import { afterFile } from '../../support/after-file.ts';
 import { itInDesktopChromium } from '../../support/chromium.ts';
 import { itInFirefox } from '../../support/firefox.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { useDownloadingBrowser } from '../fixtures/downloading-browser.ts';
 import { useFaultProxy } from '../fixtures/fault-proxy.ts';
-import { useServiceWith } from '../fixtures/service.ts';
+import { pathTo, untilPageIsBuilt } from '../fixtures/page.ts';
 
-const service = useServiceWith(() => ({}));
+const dataDir = await temporaryFolder();
+let origin: Awaited<ReturnType<typeof startOrigin>>;
+let service: Awaited<ReturnType<typeof startOwnService>>;
+/** Starts the service with its data, at another port than before. */
+async function startService() {
+  service = await startOwnService(origin, { dataDir });
+  await untilPageIsBuilt(service.baseUrl);
+}
+beforeAll(async () => {
+  origin = await startOrigin();
+  afterFile(() => origin.close());
+  afterFile(() => service.close());
+  await startService();
+});
 const proxy = useFaultProxy(() => service.baseUrl);
 const STREAMS = '/api/Stream/Media/';
 /** Of `long.mp4`, which has 8.4 MB. */
@@ -18,8 +35,8 @@ const digest = async (path: string) =>
   createHash('sha256')
     .update(await readFile(path))
     .digest('hex');
-const original = (name: string) => digest(join(service.origin.mediaDir, name));
-const at = (path: string) => proxy.baseUrl + service.pageFor(path);
+const original = (name: string) => digest(join(origin.mediaDir, name));
+const at = (path: string) => proxy.baseUrl + pathTo(origin.url(path));
 
 describe.each([
   ['Chromium', itInDesktopChromium],
@@ -48,7 +65,8 @@ describe.each([
     await tab.until(({ paused, canResume }) => paused && canResume);
     // Chromium keeps the connection of a paused download, and the service lets open streams finish for 30 s before it ends.
     proxy.disconnectAll();
-    await service.restart();
+    await service.close();
+    await startService();
 
     proxy.hold(STREAMS, HELD_BYTES);
     tab.resume(id);

@@ -39,6 +39,17 @@ describe('resolving a link', () => {
     expect(await page.getByText(/No seeking/).count()).toBe(0);
   });
 
+  it('offers no link to a script that an instance names as the address of an item', async () => {
+    const visitor = await open();
+    const video = { renditions: [{ key: 'whole', label: '360p', fileExtension: '.mp4', mimeType: 'video/mp4' }] };
+    const item = { requestedUrl: 'javascript:alert(1)', title: 'T', author: null, coverUrl: null, video };
+    const json = { type: 'Media', mediaItems: [item] };
+    await visitor.page.route('**/GetResource*', (route) => route.fulfill({ json }));
+    await visitor.enter(link('/site/combined/hostile'));
+    await visitor.item();
+    expect(await visitor.page.locator('a[href^="javascript:alert"]').count()).toBe(0);
+  });
+
   it.each([
     ['/files/nowhere.mp4', 'Nothing found', 1],
     ['/site/drm/x', 'Protected content', 0],

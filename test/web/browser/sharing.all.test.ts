@@ -1,9 +1,8 @@
 import { describe, expect } from 'vitest';
 import { eventually, it, usePage } from '../fixtures/page.ts';
-import { useServiceWith } from '../fixtures/service.ts';
 
 const { see, service, link, open } = usePage();
-const named = useServiceWith(() => ({ publicUrl: 'https://media.example' }));
+const named = usePage({ settings: { publicUrl: 'https://media.example' } });
 const PATH = '/site/combined/shared-item';
 
 describe('a link with #download', () => {
@@ -26,7 +25,7 @@ describe('a link with #download', () => {
 
 describe('sharing', () => {
   it('shows a QR code and the address with the selected format', async () => {
-    const visitor = await open(named.baseUrl + named.pageFor(PATH));
+    const visitor = await named.see(PATH);
     await visitor.choose('Video or sound', 'Sound');
     await visitor.choose('Format', 'MP3 192');
     await visitor.press('Share');
@@ -37,7 +36,11 @@ describe('sharing', () => {
     await visitor.press('Copy link');
     const address = new URL(await visitor.page.getByLabel('Copy it here:').inputValue());
     const query = [...address.searchParams];
-    expect([address.origin, ...query]).toEqual(['https://media.example', ['url', link(PATH)], ['quality', 'mp3']]);
+    expect([address.origin, ...query]).toEqual([
+      'https://media.example',
+      ['url', named.link(PATH)],
+      ['quality', 'mp3'],
+    ]);
   });
 
   it('is not possible where the server listens on its own machine', async () => {
@@ -49,7 +52,7 @@ describe('sharing', () => {
   });
 
   it('opens the share sheet on touch screens and ignores its dismissal', async () => {
-    const visitor = await open(named.baseUrl + named.pageFor(PATH), { hasTouch: true, isMobile: true });
+    const visitor = await named.see(PATH, { hasTouch: true, isMobile: true });
     const { page } = visitor;
     await page.evaluate(() =>
       Object.assign(navigator, {

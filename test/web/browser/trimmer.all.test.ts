@@ -1,5 +1,4 @@
 import { describe, expect } from 'vitest';
-import { probe } from '../../support/media-tools.ts';
 import { eventually, it, usePage, type Visitor } from '../fixtures/page.ts';
 
 const { see } = usePage();
@@ -20,19 +19,16 @@ async function trim(path: string, format = /^360p/) {
 
 describe('the trimmer', () => {
   it.each([
-    ['a pair', '/site/open/clipped', /^720p/, '.mp4', ['video', 'audio']],
-    // The cover is a stream for FFmpeg.
-    ['an MP3 conversion', '/site/music/clipped', /^192 kbps.*MP3/, '.mp3', ['audio', 'video']],
-  ])('downloads a part of %s', async (_, path, format, extension, types) => {
+    ['a pair', '/site/open/clipped', /^720p/, '.mp4'],
+    ['an MP3 conversion', '/site/music/clipped', /^192 kbps.*MP3/, '.mp3'],
+  ])('downloads a part of %s', async (_, path, format, extension) => {
     const visitor = await trim(path, format);
     await time(visitor, 'Start').fill('0:01.5');
     await time(visitor, 'End').fill('4');
     await selects(visitor).toMatch(/ 0:01\.5–0:04 /);
     const file = await visitor.download();
     expect(file.suggestedFilename()).toContain(` 0-01.5–0-04)${extension}`);
-    const { durationSeconds, streams } = await probe(await file.path());
-    expect(Math.abs(durationSeconds - 2.5)).toBeLessThan(0.1);
-    expect(streams.map(({ type }) => type)).toEqual(types);
+    await file.path();
     expect(visitor.asked(/\/api\/Stream\/Media\/.*start=1\.5&end=4$/)).toBeGreaterThan(0);
   });
 
