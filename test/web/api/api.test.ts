@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createApi } from '../../../web/src/api/api.ts';
 import { ApiFailure } from '../../../web/src/api/failure.ts';
+import { playlistCountsOf } from '../../../web/src/api/response-headers.ts';
 import { resolveWhenAvailable, untilStreamable, type Waiting } from '../../../web/src/api/retry-wait.ts';
+import { followRanges, hasRanges } from '../../../web/src/ui/ranges.ts';
 import { serve } from '../fakes/serve.ts';
 
 interface Said {
@@ -232,4 +234,50 @@ describe('untilStreamable', () => {
     await untilStreamable(base);
     await left.promise;
   });
+});
+
+it.each([
+  ['a file', 200, { 'accept-ranges': 'bytes' }, true],
+  ['what is put together while it is sent', 200, { 'accept-ranges': 'none' }, false],
+  ['what does not say', 200, {}, undefined],
+  ['what cannot be sent now', 503, { 'accept-ranges': 'none' }, undefined],
+])('whether a stream has ranges is what HEAD reports: %s', async (_, status, headers, expected) => {
+  const methods: (string | undefined)[] = [];
+  const url = await serve((request, response) => {
+    methods.push(request.method);
+    response.writeHead(status, headers).end();
+  });
+  expect(await hasRanges(url)).toBe(expected);
+  expect(methods).toEqual(['HEAD']);
+});
+
+it('checks range support again while a stream has none, until it is stopped', async () => {
+  const said = ['none', 'none', 'bytes'];
+  let asked = 0;
+  const url = await serve((_request, response) => {
+    response.writeHead(200, { 'accept-ranges': said[asked] ?? 'none' }).end();
+    asked += 1;
+  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const answers: (boolean | undefined)[] = [];
+  followRanges(
+    url,
+    (canSeek) => {
+      answers.push(canSeek);
+      if (canSeek) resolve();
+    },
+    [1, 1, 1],
+  );
+  await promise;
+  expect([answers, asked]).toEqual([[false, false, true], 3]);
+});
+
+describe('playlistCountsOf', () => {
+  it.each([
+    ['listed=3', { total: undefined, isCut: false, unavailable: [] }],
+    ['listed=197, total=500, cut, unavailable=(2 17 42)', { total: 500, isCut: true, unavailable: [2, 17, 42] }],
+    ['unavailable=(4),total=7', { total: 7, isCut: false, unavailable: [4] }],
+  ])('reads %s', (header, counts) => expect(playlistCountsOf(new Headers({ 'x-playlist': header }))).toEqual(counts));
+
+  it('is undefined for a link that is no playlist', () => expect(playlistCountsOf(new Headers())).toBeUndefined());
 });

@@ -59,11 +59,11 @@ describe('by keyboard', () => {
   it('the page is used alone', async () => {
     const visitor = await open();
     const { page } = visitor;
-    await page.locator('input:focus').waitFor();
+    await visitor.fieldHasFocus();
     await page.keyboard.type(link('/site/combined/keys'));
     await page.keyboard.press('Enter');
     await visitor.item('keys');
-    expect(await visitor.field.evaluate((field) => field === document.activeElement)).toBe(true);
+    await visitor.fieldHasFocus();
     const tabTo = async (name: RegExp) => {
       for (let step = 0; step < 15; step++) {
         await page.keyboard.press('Tab');
@@ -86,7 +86,7 @@ describe('by keyboard', () => {
     await page.keyboard.press('Enter');
     await (await coming).path();
     await page.keyboard.press('/');
-    expect(await visitor.field.evaluate((field) => field === document.activeElement)).toBe(true);
+    await visitor.fieldHasFocus();
     expect(await visitor.field.inputValue()).toBe(link('/site/combined/keys'));
   });
 
@@ -156,7 +156,7 @@ describe('the focus', () => {
     await visitor.page.locator('main:focus').waitFor();
     expect(new URL(visitor.page.url()).search).toBe('');
     await visitor.page.keyboard.press('Tab');
-    expect(await visitor.field.evaluate((field) => field === document.activeElement)).toBe(true);
+    await visitor.fieldHasFocus();
   });
 });
 

@@ -32,13 +32,12 @@ describe('a link arrives', () => {
 
   it('from the clipboard, by a button', async () => {
     const visitor = await open('/', CLIPBOARD);
-    const copy = (text: string) => visitor.page.evaluate((copied) => navigator.clipboard.writeText(copied), text);
-    await copy('no link');
+    await visitor.copy('no link');
     await visitor.press('Paste');
     await visitor.alerts('That’s not a link.');
     expect(await visitor.button('Paste').count()).toBe(0);
     await visitor.press('Clear');
-    await copy(link('/site/combined/copied'));
+    await visitor.copy(link('/site/combined/copied'));
     await visitor.press('Paste');
     await visitor.item('copied');
   });
@@ -60,7 +59,7 @@ describe('a link arrives', () => {
     const visitor = await open('/', CLIPBOARD);
     const ids = ['one', 'two', 'three'];
     const links = ids.map((id) => link(`/site/combined/${id}`));
-    await visitor.page.locator('input:focus').waitFor();
+    await visitor.fieldHasFocus();
     await visitor.paste(links.join('\n'));
     await visitor.heading('Pasted links');
     for (const id of ids) await visitor.heading(titleOf(id));
@@ -76,7 +75,7 @@ describe('a link arrives', () => {
 
   it('from the bookmarklet, whose address the keyboard copies', async () => {
     const visitor = await open('/', CLIPBOARD);
-    await visitor.page.locator('input:focus').waitFor();
+    await visitor.fieldHasFocus();
     await visitor.page.getByText('More ways to add links').click();
     await visitor.page.keyboard.press('Tab');
     await visitor.focused().toBe('Copy bookmark address');

@@ -1,8 +1,11 @@
 import { describe, expect } from 'vitest';
+import { useFakeInstance } from '../fakes/instance.ts';
 import { eventually, it, usePage } from '../fixtures/page.ts';
 import { measureShift, shiftOf } from './layout-problems.ts';
+import { addressOf } from './page-states.ts';
 
 const { service, open, link } = usePage();
+const instance = useFakeInstance();
 
 /** Of the first load: page, scripts, styles, one locale. */
 const MAX_REQUESTS = 6;
@@ -56,17 +59,19 @@ describe('first load', () => {
   });
 
   it.each([
-    [320, 640],
-    [1280, 800],
-  ])('has no layout shift from skeleton to result at %i px', async (width, height) => {
-    const visitor = await open('about:blank', { viewport: { width, height } });
+    [320, 'video', '1:02:03'],
+    [1280, 'video', '1:02:03'],
+    [390, 'list', 'Nothing found'],
+    [1280, 'list', 'Nothing found'],
+  ])('has no layout shift from skeleton to result at %i px: %s', async (width, name, last) => {
+    const visitor = await open('about:blank', { viewport: { width, height: 800 } });
     const { page } = visitor;
     const release = await visitor.hold('**/GetResource*');
     await measureShift(page);
-    await page.goto(service.pageFor(`/site/combined/${width}`));
+    await page.goto(instance.baseUrl + addressOf(name));
     await page.locator('[aria-busy=true] .skeleton').first().waitFor();
     release();
-    await page.getByRole('article').waitFor();
+    await visitor.says(last);
     await page.locator('.skeleton, [aria-busy=true]').first().waitFor({ state: 'detached' });
     await page.waitForLoadState('networkidle');
     expect(await shiftOf(page)).toBeLessThan(MAX_SHIFT);

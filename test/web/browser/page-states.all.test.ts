@@ -159,9 +159,10 @@ const TEXTS = ['', 'video', 'long', 'list', 'long-list', 'counted', 'japanese', 
 
 describe('every text', () => {
   it.each(LOCALES)('has its room in %s', async (locale) => {
-    const { page } = await load('/', locale);
+    const visitor = await load('/', locale);
+    const { page } = visitor;
     // By the script of the page, which then opens addresses without loading it again.
-    await page.locator('input[name=url]:focus').waitFor();
+    await visitor.fieldHasFocus();
     const problems: string[] = [];
     for (const name of TEXTS) {
       await goWithin(page, name ? addressOf(name) : '/');

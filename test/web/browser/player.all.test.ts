@@ -190,9 +190,7 @@ describe('player', () => {
   it('explains why playback failed and retries', async () => {
     const visitor = await see('/site/combined/gone');
     await visitor.item();
-    await visitor.page.route('**/api/Stream/**', (route) =>
-      route.continue({ url: `${service.baseUrl}/api/Stream/Media/gone` }),
-    );
+    await visitor.refuse('Stream/', { status: 404 });
     await visitor.press('Play');
     await visitor.alerts('Link expired');
     await visitor.admit();

@@ -7,7 +7,7 @@ describe('resolving a link', () => {
   it('that is pasted anywhere preselects a rendition, and plays it', async () => {
     const visitor = await open('/', CLIPBOARD);
     const { page } = visitor;
-    await page.locator('input[name=url]:focus').waitFor();
+    await visitor.fieldHasFocus();
     await page.locator('main').focus();
     await visitor.paste(`Look: ${link('/site/combined/pasted')} (new)`);
     await visitor.heading(titleOf('pasted'));

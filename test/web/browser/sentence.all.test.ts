@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { useFakeInstance } from '../fakes/instance.ts';
 import { eventually, it, usePage, type Visitor } from '../fixtures/page.ts';
+import { addressOf } from './page-states.ts';
 
 const { see, open, service } = usePage();
 const instance = useFakeInstance();
@@ -69,7 +70,7 @@ describe('the sentence', () => {
   });
 
   it('leaves out sponsors that viewers have reported, and remembers it', async () => {
-    const visitor = await open(`${instance.baseUrl}/?url=https://video.example/video`);
+    const visitor = await open(instance.baseUrl + addressOf('video'));
     const without = visitor.byRole('checkbox', 'Without sponsors');
     await visitor.says('1:02:03');
     await without.check();
@@ -84,7 +85,7 @@ describe('the sentence', () => {
 
   it.each(['video', 'long', 'plain', 'audio'])('has its download on the first screen of a phone: %s', async (name) => {
     const viewport = { width: 390, height: 664 };
-    const visitor = await open(`${instance.baseUrl}/?url=https://video.example/${name}`, { viewport, reusePage: true });
+    const visitor = await open(instance.baseUrl + addressOf(name), { viewport, reusePage: true });
     await visitor.says('1:02:03');
     const { y = 0, height = 0 } = (await visitor.button(/^Download ./).boundingBox()) ?? {};
     expect(y).toBeGreaterThan(0);

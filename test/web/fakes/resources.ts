@@ -6,6 +6,8 @@ import type {
   SkipSegments,
   StreamReference,
 } from '../../../clients/reelay-client/src/api-types.ts';
+import { createApi } from '../../../web/src/api/api.ts';
+import type { Choice } from '../../../web/src/renditions/choice.ts';
 
 const MB = 1_000_000;
 const cover = (name: string) => `/covers/${name}.svg`;
@@ -25,6 +27,21 @@ export const renditionOf = (given: Partial<MediaRendition> = {}): MediaRendition
   ...given,
 });
 
+/** A file of sound, as far as nothing else is given. */
+export const soundOf = (given: Partial<MediaRendition> = {}): MediaRendition =>
+  renditionOf({ label: '129 kbps', fileExtension: '.m4a', mimeType: 'audio/mp4', ...given });
+
+/** The listed conversion, as far as nothing else is given. */
+export const mp3Of = (given: Partial<MediaRendition> = {}): MediaRendition =>
+  soundOf({
+    label: '192 kbps',
+    fileExtension: '.mp3',
+    mimeType: 'audio/mpeg',
+    bitrate: 192,
+    convertTo: 'mp3',
+    ...given,
+  });
+
 /** The page reads renditions only: the three named ones are left out. */
 const NAMED = ['best', 'medium', 'worst'].flatMap((name) =>
   ['Description', 'Key', 'FileExtension', 'MimeType'].map((field) => [`${name}Quality${field}`, null]),
@@ -43,6 +60,17 @@ export const itemOf = (given: Partial<MediaInformation> = {}): MediaInformation 
   coverUrl: null,
   ...given,
 });
+
+/** An item with these renditions. */
+export const mediaOf = (video: readonly MediaRendition[], audio: readonly MediaRendition[] = []): MediaInformation =>
+  itemOf({
+    ...(video.length > 0 && { video: referenceOf(...video) }),
+    ...(audio.length > 0 && { audio: referenceOf(...audio) }),
+  });
+
+const { base, streamUrl } = createApi('https://r.example');
+/** Path and query of the stream of a choice. */
+export const pathOf = (choice: Choice): string => streamUrl(choice.rendition, choice).replace(base, '');
 
 const rendition = (key: string, label: string, fileExtension: string, more: Partial<MediaRendition>) =>
   renditionOf({

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { FIRST_LOAD } from '../../../web/first-load.ts';
 import {
   createTexts,
   LOCALES,
@@ -11,7 +12,9 @@ import {
   wantedLocales,
 } from '../../../web/src/texts.ts';
 
-const FOLDER = join(import.meta.dirname, '../../../web/locales');
+const WEB = resolve(import.meta.dirname, '../../../web');
+const FOLDER = join(WEB, 'locales');
+const SOURCES = join(WEB, 'src');
 const readFile = (name: string) => JSON.parse(readFileSync(join(FOLDER, name), 'utf8')) as Record<string, Text>;
 /** The texts of a language, those of lazily loaded components last. */
 const read = (locale: string) => ({ ...readFile(`${locale}.json`), ...readFile(`lazy/${locale}.json`) });
@@ -134,4 +137,39 @@ describe('locale selection', () => {
     expect((await loadFirstTexts(['ar', 'fr', 'en'], load)).locale).toBe('fr');
     await expect(loadFirstTexts(['ar', 'en'], load)).rejects.toThrow('Failed to fetch');
   });
+});
+
+/** Keys composed at run time, by the template literal that composes them. */
+const COMPOSED: readonly (readonly [template: string, pattern: RegExp])[] = [
+  ['`version.${', /^version\.(descriptive|drc|dubbed)$/],
+  ['`player.${', /^player\.(unsupported|interrupted)$/],
+  ['`waiting.${', /^waiting\.[a-z-]+(\.what)?$/],
+  ['`waiting.tools.${', /^waiting\.tools\.(install|check)$/],
+  ['`footer.theme.${', /^footer\.theme\.(system|light|dark)$/],
+  ['`failure.${', /^failure\.[a-z-]+(\.what)?$/],
+  ['`list.prefer.${', /^list\.prefer\.[a-z0-9]+$/],
+];
+
+const files = readdirSync(SOURCES, { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
+  .map(({ parentPath, name }) => join(parentPath, name));
+const sourceOf = (paths: readonly string[]) => paths.map((path) => readFileSync(path, 'utf8')).join('\n');
+const source = sourceOf(files);
+
+// The type of `t` already rejects keys that English lacks.
+describe('texts', () => {
+  it('are all used', () => {
+    const isUsed = (key: string) =>
+      source.includes(`'${key}'`) ||
+      COMPOSED.some(([template, pattern]) => source.includes(template) && pattern.test(key));
+    expect(Object.keys(english).filter((key) => !isUsed(key))).toEqual([]);
+  });
+
+  it('of the first load are in its files', () => {
+    const loadedFirst = sourceOf(files.filter((path) => FIRST_LOAD.test(path)));
+    expect(Object.keys(readFile('lazy/en.json')).filter((key) => loadedFirst.includes(`'${key}'`))).toEqual([]);
+  });
+
+  it('in English are hidden from speakers of every other language before the first paint', () =>
+    expect(readFileSync(join(SOURCES, 'preload.ts'), 'utf8')).toContain(`/^(?:${LOCALES.join('|')})`));
 });

@@ -1,8 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { ApiFailure } from '../../../web/src/api/index.ts';
-import { createChooser, isListed, matches, rowsOfPlaylist } from '../../../web/src/ui/playlist/playlist-rows.ts';
+import {
+  between,
+  createChooser,
+  formatNumbers,
+  isListed,
+  matches,
+  rowsOfPlaylist,
+} from '../../../web/src/ui/playlist/playlist-rows.ts';
 import { askable, selectionOf } from '../../../web/src/ui/signed-urls.ts';
-import { itemOf, referenceOf, renditionOf } from '../fakes/resources.ts';
+import { itemOf, mediaOf, mp3Of, referenceOf, renditionOf, soundOf } from '../fakes/resources.ts';
 
 const entry = { item: itemOf({ title: 'Étude: Straße', author: 'Ada' }) };
 
@@ -46,16 +53,7 @@ describe('matches', () => {
 
 describe('the files of a list', () => {
   it('are those of its archive, for which MP3 is the only audio format to select', () => {
-    const audio = (label: string, convertTo: string | null) =>
-      renditionOf({
-        label,
-        convertTo,
-        bitrate: 192,
-        fileSizeBytes: 9_000_000,
-        fileExtension: convertTo ? '.mp3' : '.m4a',
-        mimeType: 'audio/mp4',
-      });
-    const item = itemOf({ audio: referenceOf(audio('129 kbps', null), audio('192 kbps', 'mp3')) });
+    const item = mediaOf([], [soundOf({ fileSizeBytes: 9e6 }), mp3Of({ fileSizeBytes: 9e6 })]);
     const chosenFor = (container: string) => {
       const preference = { group: 'audio', container } as const;
       const asked = selectionOf(askable(preference)).quality;
@@ -85,4 +83,25 @@ describe('createChooser', () => {
     expect(reads).toBe(1);
     expect(choose({ ...entry.item }, 4)).toBe(undefined);
   });
+});
+
+describe('formatNumbers', () => {
+  it.each([
+    [[], ''],
+    [[4], '4'],
+    [[1, 2, 3, 7], '1-3,7'],
+    [[1, 3, 5, 6], '1,3,5-6'],
+  ])('writes %j as %j', (numbers, text) => expect(formatNumbers(numbers)).toBe(text));
+});
+
+describe('between', () => {
+  // As a filter shows them.
+  const shown = [2, 5, 6, 9];
+
+  it('returns the shown entries between two entries, in either direction', () => {
+    expect(between(shown, 5, 9)).toEqual([5, 6, 9]);
+    expect(between(shown, 6, 2)).toEqual([2, 5, 6]);
+  });
+
+  it('returns only the entry when the other one is not shown', () => expect(between(shown, 3, 6)).toEqual([6]));
 });

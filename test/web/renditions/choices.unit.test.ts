@@ -1,18 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import type { MediaRendition } from '../../../web/src/api/index.ts';
 import { choicesOf } from '../../../web/src/renditions/choices.ts';
+import { secondsOf } from '../../../web/src/renditions/conversions.ts';
 import { rowsOf } from '../../../web/src/renditions/format-preference.ts';
-import { itemOf, referenceOf, renditionOf as rendition } from '../fakes/resources.ts';
+import {
+  mediaOf as item,
+  itemOf,
+  mp3Of,
+  pathOf,
+  referenceOf,
+  renditionOf as rendition,
+  soundOf as sound,
+} from '../fakes/resources.ts';
 
-const sound = (changes: Partial<MediaRendition> = {}) =>
-  rendition({ label: '129 kbps', fileExtension: '.m4a', mimeType: 'audio/mp4', ...changes });
-const MP3 = sound({ convertTo: 'mp3', label: '192 kbps', fileExtension: '.mp3', mimeType: 'audio/mpeg', bitrate: 192 });
-
-const item = (video: MediaRendition[], audio: MediaRendition[] = []) =>
-  itemOf({
-    ...(video.length > 0 && { video: referenceOf(...video) }),
-    ...(audio.length > 0 && { audio: referenceOf(...audio) }),
-  });
+const MP3 = mp3Of();
 
 describe('choicesOf', () => {
   it('groups video and audio, MP3 and then the best first, and preselects one', () => {
@@ -36,11 +37,7 @@ describe('choicesOf', () => {
   });
 
   it.each<[string, Partial<MediaRendition>, object]>([
-    [
-      'a file',
-      { fileSizeBytes: 5, height: 1080 },
-      { sizeBytes: 5, height: 1080, isMuxed: false, isSizeEstimate: false },
-    ],
+    ['a file', { fileSizeBytes: 5, height: 7 }, { sizeBytes: 5, height: 7, isMuxed: false, isSizeEstimate: false }],
     ['a combined stream', { urlType: 'Combined', fileSizeBytes: 5 }, { isMuxed: true, isSizeEstimate: true }],
     ['a size and a height of 0', { fileSizeBytes: 0, height: 0 }, { sizeBytes: undefined, height: undefined }],
     ['empty texts', { label: '', mimeType: '', fileExtension: '.webm' }, { label: 'WEBM', container: 'WEBM' }],
@@ -108,15 +105,96 @@ describe('preselection', () => {
   ])('selects %s', (_, options, id) => expect(choicesOf(ladder, options).preselected?.id).toBe(id));
 
   it('shows one row per height, preferring what plays everywhere', () => {
-    expect(rowsOf(choicesOf(ladder).video).map(({ id }) => id)).toEqual([
-      'video:8k',
-      'video:4k',
-      'video:1080',
-      'video:720',
-    ]);
+    const rows = rowsOf(choicesOf(ladder).video).map(({ rendition: { key } }) => key);
+    expect(rows).toEqual(['8k', '4k', '1080', '720']);
   });
 
   it('names the codec', () => {
     expect(choicesOf(ladder).video.map(({ codec }) => codec)).toEqual(['AV1', 'VP9', 'AV1', 'H.264', undefined]);
   });
+});
+
+describe('choicesOf with conversions', () => {
+  const AAC = sound({ key: 'AAC' });
+  const OPUS = sound({ key: 'OPUS', label: '160 kbps', fileExtension: '.webm', mimeType: 'audio/webm; codecs="opus"' });
+  const VIDEO_FILE = rendition({ key: 'BOTH', label: '720p', height: 720 });
+  const SIZED_MP3 = mp3Of({ key: 'OPUS', fileSizeBytes: 1_920_000 });
+  const of = (...renditions: MediaRendition[]) => choicesOf(item([], renditions));
+
+  it('has MP3 in each bit rate, with tags', () => {
+    const mp3 = of(OPUS, SIZED_MP3).audio.slice(0, 4);
+    expect(mp3.map(({ id, label, sizeBytes, isSizeEstimate }) => [id, label, sizeBytes, isSizeEstimate])).toEqual([
+      ['audio:OPUS:mp3:320', '320 kbps', 3_265_536, true],
+      ['audio:OPUS:mp3:256', '256 kbps', 2_625_536, true],
+      ['audio:OPUS:mp3', '192 kbps', 1_985_536, true],
+      ['audio:OPUS:mp3:128', '128 kbps', 1_345_536, true],
+    ]);
+    expect(mp3.slice(1, 3).map(pathOf)).toEqual([
+      '/api/Stream/Media/OPUS?format=mp3&bitrate=256&tags=true',
+      '/api/Stream/Media/OPUS?format=mp3&tags=true',
+    ]);
+  });
+
+  it('has only the listed MP3 when its bit rate is none of those', () => {
+    const [mp3, next] = of(OPUS, { ...SIZED_MP3, bitrate: 160, label: '160 kbps' }).audio;
+    expect([mp3, next].map((choice) => [choice?.id, choice?.label])).toEqual([
+      ['audio:OPUS:mp3', '160 kbps'],
+      ['audio:OPUS', '160 kbps'],
+    ]);
+  });
+
+  it.each<[string, MediaRendition[], string[]]>([
+    ['AAC in a file of its own', [AAC, SIZED_MP3], ['audio:AAC', 'audio:OPUS:wav']],
+    ['files with video, which are no sound', [VIDEO_FILE, SIZED_MP3], ['audio:BOTH:m4a', 'audio:OPUS:wav']],
+    ['Opus', [OPUS, SIZED_MP3], ['audio:OPUS', 'audio:OPUS:opus', 'audio:OPUS:wav']],
+    [
+      'AAC that is named',
+      [OPUS, sound({ key: 'AAC', fileExtension: '.aac', mimeType: 'audio/aac' })],
+      ['audio:OPUS', 'audio:AAC', 'audio:AAC:m4a', 'audio:OPUS:opus'],
+    ],
+    ['FLAC in another file', [sound({ key: 'AAC', description: 'flac', fileExtension: '.mka' })], ['audio:AAC']],
+    ['no known duration', [OPUS, { ...SIZED_MP3, fileSizeBytes: null }], ['audio:OPUS', 'audio:OPUS:opus']],
+    ['the MP3 alone', [SIZED_MP3], ['audio:OPUS:wav']],
+  ])('offers copies and WAV for %s', (_, renditions, ids) => {
+    const others = of(...renditions).audio.filter(({ container }) => container !== 'MP3');
+    expect(others.map(({ id }) => id)).toEqual(ids);
+  });
+
+  it('describes M4A and WAV', () => {
+    const choices = of(VIDEO_FILE, { ...SIZED_MP3, key: 'BOTH' }).audio.slice(4);
+    expect(choices).toMatchObject([
+      {
+        label: 'M4A',
+        codec: 'AAC',
+        hasTags: true,
+        playsEverywhere: true,
+        sizeBytes: 1_345_536,
+        isSizeEstimate: true,
+      },
+      { label: 'WAV', codec: 'PCM', sizeBytes: 15_360_000, isSizeEstimate: true },
+    ]);
+    expect(choices.map(pathOf)).toEqual([
+      '/api/Stream/Media/BOTH?format=m4a&tags=true',
+      '/api/Stream/Media/BOTH?format=wav',
+    ]);
+  });
+
+  it.each([
+    ['the bit rate selected last', { container: 'MP3', bitrateKbps: 320 }, 'audio:OPUS:mp3:320'],
+    ['the listed bit rate', { container: 'MP3' }, 'audio:OPUS:mp3'],
+    ['the listed bit rate for one that is not offered', { container: 'MP3', bitrateKbps: 64 }, 'audio:OPUS:mp3'],
+    ['the conversion selected last', { container: 'WAV' }, 'audio:OPUS:wav'],
+    ['no conversion that encodes otherwise', {}, 'audio:OPUS'],
+  ])('preselects %s', (_, format, id) => {
+    const choices = choicesOf(item([], [OPUS, SIZED_MP3]), { preference: { group: 'audio', ...format } });
+    expect(choices.preselected?.id).toBe(id);
+  });
+});
+
+describe('secondsOf', () => {
+  it.each([
+    ['what the size of an MP3 tells', item([], [mp3Of({ fileSizeBytes: 24_000 * 61 + 300 })]), expect.closeTo(61, 1)],
+    ['unknown without a size', item([], [MP3]), undefined],
+    ['unknown without an MP3', itemOf(), undefined],
+  ])('is %s', (_, media, seconds) => expect(secondsOf(media)).toEqual(seconds));
 });

@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { createApi } from '../../../web/src/api/api.ts';
-import type { Choice } from '../../../web/src/renditions/choice.ts';
 import { choicesOf } from '../../../web/src/renditions/choices.ts';
 import {
   changed,
@@ -10,9 +8,7 @@ import {
   parseTime,
   secondsOfSegments,
 } from '../../../web/src/renditions/clip.ts';
-import { itemOf, referenceOf, renditionOf as rendition } from '../fakes/resources.ts';
-
-const ORIGIN = 'https://r.example';
+import { mediaOf, pathOf, renditionOf as rendition } from '../fakes/resources.ts';
 
 describe('parseTime', () => {
   it.each([
@@ -44,13 +40,12 @@ describe('formatTime', () => {
 });
 
 describe('changed', () => {
-  const [choice] = choicesOf(itemOf({ video: referenceOf(rendition({ fileSizeBytes: 1000 })) })).video;
-  const urlOf = (one: Choice) => createApi(ORIGIN).streamUrl(one.rendition, one).replace(ORIGIN, '');
+  const [choice] = choicesOf(mediaOf([rendition({ fileSizeBytes: 1000 })])).video;
 
   it('names a part after its times, and has its share of the size', () => {
     const clip = changed(choice ?? expect.fail(), { clip: { startSeconds: 10, endSeconds: 3725.5 } }, 0.5);
     expect(clip).toMatchObject({ label: '1080p 0:10–1:02:05.5', sizeBytes: 500, isSizeEstimate: true });
-    expect(urlOf(clip)).toBe('/api/Stream/Media/K?start=10&end=3725.5');
+    expect(pathOf(clip)).toBe('/api/Stream/Media/K?start=10&end=3725.5');
   });
 
   it.each([
@@ -59,7 +54,7 @@ describe('changed', () => {
   ])('asks for %j', (options, query) => {
     const other = changed(choice ?? expect.fail(), options);
     expect(other).toMatchObject({ label: '1080p', sizeBytes: 1000, isSizeEstimate: true });
-    expect(urlOf(other)).toBe(`/api/Stream/Media/K?${query}`);
+    expect(pathOf(other)).toBe(`/api/Stream/Media/K?${query}`);
   });
 });
 
@@ -70,24 +65,26 @@ describe('isClippable', () => {
     ['WebM', { fileExtension: '.webm' }, false],
     ['a conversion', { convertTo: 'mp3', fileExtension: '.mp3' }, true],
   ])('of %s is %s', (_name, changes, expected) => {
-    const [choice] = choicesOf(itemOf({ video: referenceOf(rendition(changes)) })).video;
+    const [choice] = choicesOf(mediaOf([rendition(changes)])).video;
     expect(choice && isClippable(choice)).toBe(expected);
     expect(choice && isClippable({ ...choice, canSeek: false })).toBe(false);
   });
 });
 
-describe('skipped segments', () => {
-  const segments = [
-    { startSeconds: 15, endSeconds: 30 },
-    { startSeconds: 10, endSeconds: 20 },
-    { startSeconds: 12, endSeconds: 14 },
-    { startSeconds: 90, endSeconds: 100 },
-  ];
-
-  it('count overlaps once', () => {
-    expect(secondsOfSegments([])).toBe(0);
-    expect(secondsOfSegments(segments)).toBe(30);
-  });
+it.each([
+  [[], 0],
+  [
+    [
+      [15, 30],
+      [10, 20],
+      [12, 14],
+      [90, 100],
+    ],
+    30,
+  ],
+])('skipped segments %j are %d s: overlaps count once', (times, seconds) => {
+  const segments = times.map(([startSeconds = 0, endSeconds = 0]) => ({ startSeconds, endSeconds }));
+  expect(secondsOfSegments(segments)).toBe(seconds);
 });
 
 describe('clipFrom', () => {

@@ -1,36 +1,28 @@
 import { describe, expect, it } from 'vitest';
-import { createApi } from '../../../web/src/api/api.ts';
 import type { AudioVersion, MediaRendition } from '../../../web/src/api/index.ts';
 import type { Choice } from '../../../web/src/renditions/choice.ts';
 import { type ChoicesOptions, choicesOf } from '../../../web/src/renditions/choices.ts';
 import { languageChange, menusOf, nameOf } from '../../../web/src/renditions/sentence.ts';
-import { itemOf, referenceOf, renditionOf } from '../fakes/resources.ts';
+import { mediaOf, mp3Of, pathOf, referenceOf, renditionOf, soundOf } from '../fakes/resources.ts';
 
 const ENGLISH = { language: 'en', isOriginal: true, isDubbed: false, isDescriptive: false, isDrc: false };
 const GERMAN = { ...ENGLISH, language: 'de', isOriginal: false, isDubbed: true };
 
 const rendition = (key: string, label: string, changes: Partial<MediaRendition> = {}) =>
   renditionOf({ key, label, ...changes });
-const sound = (key: string, label: string, changes: Partial<MediaRendition> = {}) =>
-  rendition(key, label, { fileExtension: '.m4a', mimeType: 'audio/mp4', ...changes });
 const detailed = (of: MediaRendition, version: Omit<AudioVersion, keyof MediaRendition>): AudioVersion => ({
   ...of,
   ...version,
 });
 
-const ORIGINAL = sound('EN', '129 kbps English (original)', { bitrate: 129 });
-const DUB = sound('DE', '96 kbps German (dubbed)', { bitrate: 96 });
+const ORIGINAL = soundOf({ key: 'EN', label: '129 kbps English (original)', bitrate: 129 });
+const DUB = soundOf({ key: 'DE', label: '96 kbps German (dubbed)', bitrate: 96 });
 const DETAILS = [detailed(ORIGINAL, ENGLISH), detailed(DUB, GERMAN)];
-const MP3 = sound('EN', '192 kbps', {
-  fileExtension: '.mp3',
-  convertTo: 'mp3',
-  bitrate: 192,
-  fileSizeBytes: 9e6,
-});
-const ITEM = itemOf({
-  video: referenceOf(rendition('V', '1080p', { height: 1080 }), rendition('W', '720p60 HDR', { height: 720 })),
-  audio: referenceOf(ORIGINAL, MP3),
-});
+const MP3 = mp3Of({ key: 'EN', fileSizeBytes: 9e6 });
+const ITEM = mediaOf(
+  [rendition('V', '1080p', { height: 1080 }), rendition('W', '720p60 HDR', { height: 720 })],
+  [ORIGINAL, MP3],
+);
 
 /** As the page names them in English. */
 const nameOfVersion = ({ language, isDubbed }: AudioVersion) => {
@@ -41,8 +33,6 @@ const detailsOf = (audio: readonly AudioVersion[], nameOf = nameOfVersion) => ({
 const of = (options: ChoicesOptions = {}) => choicesOf(ITEM, { ...detailsOf(DETAILS), ...options });
 const find = (choices: ReturnType<typeof of>, id: string): Choice =>
   [...choices.video, ...choices.audio].find((choice) => choice.id === id) ?? expect.fail(`no ${id}`);
-const ORIGIN = 'https://r.example';
-const urlOf = (choice: Choice) => createApi(ORIGIN).streamUrl(choice.rendition, choice).replace(ORIGIN, '');
 
 describe('the menus of the sentence', () => {
   it('name formats without the version of the audio', () => {
@@ -73,7 +63,7 @@ describe('the menus of the sentence', () => {
     ['video:V', ['', '?audio=de', '?audio=all'].map((query) => `/api/Stream/Media/V${query}`)],
   ])('select the other version of %s in the same format', (id, urls) => {
     const choices = of();
-    expect(menusOf(choices, find(choices, id)).versions.map(urlOf)).toEqual(urls);
+    expect(menusOf(choices, find(choices, id)).versions.map(pathOf)).toEqual(urls);
   });
 
   it('have the versions of video that is listed for its audio', () => {
