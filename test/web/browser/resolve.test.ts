@@ -79,11 +79,9 @@ describe('resolving a link', () => {
     expect([await field.getAttribute('aria-invalid'), visitor.resolves()]).toEqual(['false', 0]);
   });
 
-  it.each([
-    ['/?url=garbage', 'garbage'],
-    ['/?title=A%20film&text=hello', 'hello'],
-  ])('keeps unusable text of the address for editing: %s', async (address, text) => {
-    const visitor = await open(address);
+  it('keeps unusable text of the address for editing', async () => {
+    const text = 'hello';
+    const visitor = await open(`/?title=A%20film&text=${text}`);
     await visitor.alerts('That’s not a link.');
     expect(await visitor.field.inputValue()).toBe(text);
     await visitor.enter(link('/site/combined/mended'));
