@@ -74,10 +74,9 @@ describe('a download', () => {
     const aborted = new AbortController();
     const reason = new Error('Enough');
     await expect(run({ signal: aborted.signal, onProgress: () => aborted.abort(reason) })).rejects.toBe(reason);
-    expect(await received()).toBeGreaterThan(0);
-    const { file, resumedBytes } = await run();
-    expect(resumedBytes).toBeGreaterThan(0);
-    expect(await isSame(file)).toBe(true);
+    const bytesBefore = await received();
+    expect(bytesBefore).toBeGreaterThan(0);
+    expect((await run()).resumedBytes).toBe(bytesBefore);
   });
 
   it.each([
