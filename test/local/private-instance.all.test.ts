@@ -1,6 +1,4 @@
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -11,11 +9,7 @@ import { signerFor } from '../../core/http/client.ts';
 import { fieldsWithoutSecrets, type Log } from '../../core/log/index.ts';
 import type { Media } from '../../lambdas/api/mcp-tools.ts';
 import { ALLOWED_ORIGINS } from '../contract/target-settings.ts';
-import { itWith } from '../support/clients.ts';
 import { connectMcp, MESSAGE_HEADERS, messageOf } from '../support/mcp-client.ts';
-import { runProgram } from '../support/media-tools.ts';
-import { NODE_ENVIRONMENT } from '../support/node-environment.ts';
-import { MAIN } from '../support/started.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { pathTo, startLocal } from './local-service.ts';
 
@@ -46,7 +40,6 @@ const get = (path: string, headers: Headers = {}, init: RequestInit = {}) =>
   fetch(service.baseUrl + path, { headers, redirect: 'manual', ...init });
 const statusOf = async (path: string, headers?: Headers) => (await get(path, headers)).status;
 const CLIP = origin.url('/files/clip.mp4');
-const clip = () => readFile(join(origin.mediaDir, 'clip.mp4'));
 const keyOf = async (headers: Headers = bearer): Promise<string> => {
   const { mediaItems } = (await (await get(pathTo('Fetch/GetResource', CLIP), headers)).json()) as {
     mediaItems: { video: { bestQualityKey: string; renditions: { key: string }[] } }[];
@@ -209,24 +202,6 @@ describe('a link of a private instance', () => {
     if (forged) expect(await statusOf(forged(link))).toBe(403);
   });
 
-  const file = join(folder, 'download.mp4');
-  itWith('curl')('is downloaded by curl, which has no key', async () => {
-    expect((await runProgram('curl', ['-sf', '-o', file, service.baseUrl + (await linkOf())])).code).toBe(0);
-    expect((await readFile(file)).equals(await clip())).toBe(true);
-  });
-
-  itWith('aria2c')('is downloaded by aria2c in parts', async () => {
-    const args = ['-q', '-x', '4', '-s', '4', '-k', '1M', '--allow-overwrite=true', '-d', folder, '-o', 'download.mp4'];
-    expect((await runProgram('aria2c', [...args, service.baseUrl + (await linkOf())])).code).toBe(0);
-    expect((await readFile(file)).equals(await clip())).toBe(true);
-  });
-
-  itWith('mpv')('plays in mpv', async () => {
-    const args = ['--no-config', '--vo=null', '--ao=null', '--frames=5', '--term-status-msg='];
-    const played = await runProgram('mpv', [...args, service.baseUrl + (await linkOf())]);
-    expect(played).toMatchObject({ code: 0, output: expect.stringContaining('h264') });
-  });
-
   it('works beside a key, whatever its signature, and without one needs it', async () => {
     const link = await linkOf();
     const [bare = ''] = link.split('.');
@@ -290,13 +265,4 @@ it('logs no key', async () => {
   const text = JSON.stringify(logged);
   expect(text).toContain('Instance is private');
   for (const secret of [KEY, OTHER, WRONG, hashOf(KEY), hashOf(OTHER)]) expect(text).not.toContain(secret);
-});
-
-it('refuses to start with a short key, and prints no part of it', async () => {
-  const env = { ...NODE_ENVIRONMENT, ACCESS_KEYS: 'too-short', PORT: '0' };
-  const child = spawn(process.execPath, [MAIN], { env, cwd: folder });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-  const [code] = await once(child, 'close');
-  expect([code, output.trim()]).toEqual([1, 'ACCESS_KEYS: key 1 has 9 characters; it must have at least 16']);
 });
