@@ -4,13 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 /** A deployed function. */
-export interface BundledFunction {
-  /** Returns the response, serialized as by Lambda. @throws FunctionFailed when the function threw */
-  invoke(event: unknown): Promise<unknown>;
-  /** The log so far; complete once closed. */
-  readonly lines: readonly string[];
-  close(): Promise<void>;
-}
+export type BundledFunction = Awaited<ReturnType<typeof startFunction>>;
 
 /** An error that the function threw. */
 export class FunctionFailed extends Error {
@@ -39,7 +33,7 @@ const TIMEOUT_MS = 29_000;
  * @param path of `index.mjs`
  * @throws Error with its output when it cannot be loaded
  */
-export async function startFunction(path: string, name: string, env: NodeJS.ProcessEnv): Promise<BundledFunction> {
+export async function startFunction(path: string, name: string, env: NodeJS.ProcessEnv) {
   const child = fork(HOST, [path], {
     env: { ...env, AWS_LAMBDA_FUNCTION_NAME: name, POWERTOOLS_SERVICE_NAME: name },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -74,7 +68,8 @@ export async function startFunction(path: string, name: string, env: NodeJS.Proc
     throw error;
   }
   return {
-    invoke(event) {
+    /** Returns the response, serialized as by Lambda. @throws FunctionFailed when the function threw */
+    invoke(event: unknown): Promise<unknown> {
       count += 1;
       const answer = Promise.withResolvers<unknown>();
       waiting.set(count, answer);
@@ -82,7 +77,8 @@ export async function startFunction(path: string, name: string, env: NodeJS.Proc
       child.send({ id: count, event, context, deadline: Date.now() + TIMEOUT_MS });
       return answer.promise;
     },
-    lines,
+    /** The log so far; complete once closed. */
+    lines: lines as readonly string[],
     close,
   };
 }

@@ -4,24 +4,12 @@ import { join } from 'node:path';
 import { createState } from '../../core/state/create-state.ts';
 import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import { bundle } from '../../infra/build/bundle.ts';
-import { type DynamoDbFixture, ensureTable, startDynamoDb } from '../support/dynamodb.ts';
+import { ensureTable, startDynamoDb } from '../support/dynamodb.ts';
 import { type BundledFunction, startFunction } from './bundled-function.ts';
 import { startInvokeApi } from './invoke-api.ts';
 
 /** Bundles with the parts of AWS that they use: a table with a tools record, and Lambda's Invoke API. */
-export interface FunctionFixture {
-  /** A writable folder, removed on close. */
-  readonly dir: string;
-  /** The output folder of `bundle`. */
-  readonly dist: string;
-  /** Environment variables of every function. */
-  readonly environment: Readonly<Record<string, string>>;
-  /** Running functions by name, which the Invoke API finds. */
-  readonly functions: Map<string, BundledFunction>;
-  /** Starts a function that ends with the fixture. @param env replaces `environment` */
-  start(name: string, env?: Readonly<Record<string, string>>): Promise<BundledFunction>;
-  close(): Promise<void>;
-}
+export type FunctionFixture = Awaited<ReturnType<typeof startFunctionFixture>>;
 
 const TABLE = 'reelay-bundled';
 
@@ -34,7 +22,7 @@ const AWS = {
 };
 
 /** @param only names of the functions to bundle */
-export async function startFunctionFixture(only: readonly string[]): Promise<FunctionFixture> {
+export async function startFunctionFixture(only: readonly string[]) {
   await using parts = new AsyncDisposableStack();
   const dir = await mkdtemp(join(tmpdir(), 'reelay-bundled-'));
   parts.defer(() => rm(dir, { recursive: true, force: true }));
@@ -43,6 +31,7 @@ export async function startFunctionFixture(only: readonly string[]): Promise<Fun
   const table = await startDynamoDb();
   parts.defer(table.close);
   await prepareTable(table);
+  /** Running functions by name, which the Invoke API finds. */
   const functions = new Map<string, BundledFunction>();
   const invokeApi = await startInvokeApi((name) => functions.get(name));
   parts.defer(invokeApi.close);
@@ -57,11 +46,15 @@ export async function startFunctionFixture(only: readonly string[]): Promise<Fun
   };
   const ending = parts.move();
   return {
+    /** A writable folder, removed on close. */
     dir,
+    /** The output folder of `bundle`. */
     dist,
+    /** Environment variables of every function. */
     environment,
     functions,
-    async start(name, env = environment) {
+    /** Starts a function that ends with the fixture. */
+    async start(name: string, env: Readonly<Record<string, string>> = environment) {
       const started = await startFunction(join(dist, 'functions', name, 'index.mjs'), name, env);
       ending.defer(started.close);
       return started;
@@ -71,7 +64,7 @@ export async function startFunctionFixture(only: readonly string[]): Promise<Fun
 }
 
 /** The table after deployment and the first tools update. */
-async function prepareTable({ client }: DynamoDbFixture): Promise<void> {
+async function prepareTable({ client }: Awaited<ReturnType<typeof startDynamoDb>>): Promise<void> {
   await ensureTable(client, TABLE);
   await createState({ storage: createDynamoDbStorage({ client, tableName: TABLE }) }).putTools({
     ytDlp: 'of the layer',

@@ -108,6 +108,10 @@ describe('a command of the documents', () => {
   }
 });
 
+/** What a program of Python prints. */
+const printed = async (python: string, code: string, ...args: string[]) =>
+  (await promisify(execFile)(python, ['-c', code, ...args])).stdout;
+
 it('the address for podcast clients is a feed that the parser of gPodder reads, and its links are files', async () => {
   const python = await installPythonPackages('podcastparser', 'podcastparser==0.6.11');
   const [address = ''] = blocks('text', 'Podcast clients');
@@ -116,8 +120,9 @@ it('the address for podcast clients is a feed that the parser of gPodder reads, 
   await writeFile(file, feed);
   const code =
     'import json, podcastparser, sys; print(json.dumps(podcastparser.parse("http://x/", open(sys.argv[1], "rb"))))';
-  const { stdout } = await promisify(execFile)(python, ['-c', code, file]);
-  const { episodes } = JSON.parse(stdout) as { episodes: { enclosures: { url: string; mime_type: string }[] }[] };
+  const { episodes } = JSON.parse(await printed(python, code, file)) as {
+    episodes: { enclosures: { url: string; mime_type: string }[] }[];
+  };
   expect(episodes).toHaveLength(3);
   for (const { enclosures } of episodes) {
     const [{ url, mime_type: type } = expect.fail('No file')] = enclosures;
@@ -133,8 +138,7 @@ it('the script of Home Assistant plays the address that its template gives', asy
   const code = `import jinja2, sys, yaml
 [step] = yaml.safe_load(sys.argv[1])["script"]["play_link"]["sequence"]
 print(jinja2.Environment().from_string(step["data"]["media_content_id"]).render(link=sys.argv[2]))`;
-  const { stdout } = await promisify(execFile)(python, ['-c', code, filled(script), CLIP()]);
-  const response = await fetch(stdout.trim());
+  const response = await fetch((await printed(python, code, filled(script), CLIP())).trim());
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'audio/mpeg']);
   await response.body?.cancel();
 });

@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runCommand } from '../../scripts/command-line.ts';
 import { packPackages } from '../../scripts/pack-packages.ts';
+import { checkTypes } from '../support/check-types.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { EXAMPLES } from './package-examples.ts';
 
@@ -43,10 +44,9 @@ it.each(globSync('*', { cwd: PACKAGES }))(
       await copyFile(join(PACKAGES, example), copy);
       await EXAMPLES[example]?.(copy);
     }
-    const types = ['--typeRoots', join(ROOT, 'node_modules/@types'), '--types', 'node'];
-    const options = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2024', ...types];
-    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-    const sources = examples.map((path) => basename(path));
-    await runCommand(process.execPath, [tsc, '--ignoreConfig', ...options, ...sources], project);
+    await checkTypes(
+      project,
+      examples.map((path) => basename(path)),
+    );
   },
 );

@@ -18,7 +18,9 @@ async function restore(state: string): Promise<void> {
 const run = promisify(execFile);
 const env = { PATH: process.env.PATH, HOME: folder, npm_config_offline: 'true', npm_config_audit: 'false' };
 const npm = (...args: string[]) => run('npm', [...args, '--no-fund'], { cwd: project, env });
-const start = (...args: string[]) => run(process.execPath, [join(project, 'local/bootstrap.mjs'), ...args], { env });
+const bootstrap = (args: readonly string[], more: NodeJS.ProcessEnv = {}) =>
+  run(process.execPath, [join(project, 'local/bootstrap.mjs'), ...args], { env: { ...env, ...more } });
+const start = (...args: string[]) => bootstrap(args);
 /** How many packages a start has installed, without links to workspaces. */
 const installedBy = async (...args: string[]): Promise<number> => {
   const { stdout, stderr } = await start(...args);
@@ -102,8 +104,7 @@ it.each([
 async function startWith(program: string) {
   const npm = join(project, 'npm.cjs');
   await writeFile(npm, program);
-  const bootstrap = [join(project, 'local/bootstrap.mjs'), 'local/serve.mjs'];
-  return run(process.execPath, bootstrap, { env: { ...env, npm_execpath: npm } });
+  return bootstrap(['local/serve.mjs'], { npm_execpath: npm });
 }
 
 it('completes an interrupted install, once', async () => {
@@ -167,7 +168,6 @@ it.each([
   const systemNode = join(folder, 'system-node');
   await makeNode(systemNode, system, 'system');
   if (pinned) await makeNode(join(project, 'node_modules/.bin/node'), pinned, 'pinned');
-  const bootstrap = [join(project, 'local/bootstrap.mjs'), 'local/serve.mjs'];
-  const { stdout } = await run(process.execPath, bootstrap, { env: { ...env, npm_node_execpath: systemNode } });
+  const { stdout } = await bootstrap(['local/serve.mjs'], { npm_node_execpath: systemNode });
   expect(stdout).toBe(runs);
 });

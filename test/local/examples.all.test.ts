@@ -1,5 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,11 +7,12 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { buildPage } from '../../local/build-page.ts';
 import { certificate } from '../../packages/guarded-fetch/test/certificate.ts';
 import { containersUnavailable } from '../images/programs.ts';
+import { startCaddy } from '../support/caddy.ts';
 import { itWith } from '../support/clients.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
-import { freePort } from '../support/free-port.ts';
-import { startListening } from '../support/listening-program.ts';
+import { startNginx } from '../support/nginx.ts';
 import { isThere } from '../support/on-path.ts';
+import { MAIN, useStarted } from '../support/started.ts';
 import { pathTo, startLocal } from './local-service.ts';
 
 /** The examples of docs/examples in front of the real service, with other addresses and certificates. */
@@ -34,43 +34,34 @@ const { service, origin, root, toolsDir } = await startLocal({
 });
 await writeFile(join(root, 'cert.pem'), certificate.cert);
 await writeFile(join(root, 'key.pem'), certificate.key);
+const start = useStarted(root);
 const agent = closeAfterwards(new Agent({ connect: { rejectUnauthorized: false, servername: NAME } }));
 
-const upstream = () => new URL(service.baseUrl).host;
+const upstream = new URL(service.baseUrl).host;
 
-async function startNginx(): Promise<string> {
-  const port = await freePort();
-  const site = replaced(await example('nginx.conf'), {
-    'listen 443 ssl http2': `listen 127.0.0.1:${port} ssl http2`,
-    '127.0.0.1:8080': upstream(),
-    '/etc/ssl/reelay.example.pem': join(root, 'cert.pem'),
-    '/etc/ssl/reelay.example.key': join(root, 'key.pem'),
-  });
-  const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    (name) => `${name}_temp_path ${root}/${name};`,
-  );
-  await writeFile(
-    join(root, 'nginx.conf'),
-    `daemon off; master_process off; pid ${root}/nginx.pid; error_log stderr;
-     events {} http { access_log off; ${folders.join(' ')} ${site} }`,
-  );
-  return start('nginx', ['-p', root, '-c', 'nginx.conf', '-e', 'stderr'], port);
+async function startNginxExample(): Promise<string> {
+  const text = await example('nginx.conf');
+  const { host } = await startNginx(async (_, address) => ({
+    http: replaced(text, {
+      'listen 443 ssl http2': `listen ${address} ssl http2`,
+      '127.0.0.1:8080': upstream,
+      '/etc/ssl/reelay.example.pem': join(root, 'cert.pem'),
+      '/etc/ssl/reelay.example.key': join(root, 'key.pem'),
+    }),
+  }));
+  return `https://${host}`;
 }
 
-async function startCaddy(): Promise<string> {
-  const port = await freePort();
-  const site = replaced(await example('Caddyfile'), {
-    'reelay.example {': `https://reelay.example:${port} {\n\tbind 127.0.0.1\n\ttls ${root}/cert.pem ${root}/key.pem`,
-    '127.0.0.1:8080': upstream(),
-  });
-  await writeFile(join(root, 'Caddyfile'), `{\n\tadmin off\n\tauto_https disable_redirects\n}\n${site}`);
-  return start('caddy', ['run', '--config', join(root, 'Caddyfile'), '--adapter', 'caddyfile'], port);
-}
-
-async function start(program: string, args: readonly string[], port: number): Promise<string> {
-  const url = `https://127.0.0.1:${port}`;
-  await startListening(program, args, root, () => get(url, '/api/App'));
-  return url;
+async function startCaddyExample(): Promise<string> {
+  const text = await example('Caddyfile');
+  const tls = `bind 127.0.0.1\n\ttls ${root}/cert.pem ${root}/key.pem`;
+  const host = await startCaddy((port) =>
+    replaced(text, {
+      'reelay.example {': `https://reelay.example:${port} {\n\t${tls}`,
+      '127.0.0.1:8080': upstream,
+    }),
+  );
+  return `https://${host}`;
 }
 
 const open = (url: string, path: string, headers: Record<string, string> = {}) =>
@@ -81,8 +72,8 @@ async function get(url: string, path: string, headers?: Record<string, string>) 
 }
 
 describe.each([
-  ['nginx', 'nginx', startNginx],
-  ['Caddy', 'caddy', startCaddy],
+  ['nginx', 'nginx', startNginxExample],
+  ['Caddy', 'caddy', startCaddyExample],
 ])('the example for %s', (_, program, startProxy) => {
   const it = itWith(program);
   let proxy: string;
@@ -135,7 +126,7 @@ describe.each([
 
 describe('the example for nginx', () => {
   itWith('nginx').each(['/api/fetch/getresource', '/api/Get'])('limits resolves by %s', async (path) => {
-    const url = await startNginx();
+    const url = await startNginxExample();
     const statuses = await Promise.all(Array.from({ length: 60 }, async () => (await get(url, path)).status));
     expect(new Set(statuses)).toEqual(new Set([400, 429]));
   });
@@ -155,32 +146,16 @@ describe('the example for systemd', () => {
 
   it.skipIf(containersUnavailable)('runs in a folder that is read-only once the page is built', async () => {
     await buildPage();
-    const port = await freePort();
-    const program = join(ROOT, 'local/main.ts');
     const run = 'mount --bind -o ro "$0" "$0" && cd "$0" && exec "$@"';
-    const child = spawn('unshare', ['--mount', 'sh', '-c', run, ROOT, process.execPath, program], {
-      env: {
-        PATH: process.env.PATH,
-        HOST: '127.0.0.1',
-        PORT: String(port),
-        DATA_DIR: join(root, 'unit'),
-        TOOLS_DIR: toolsDir,
-        TOOLS_CHANNEL: 'stable',
-      },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    let log = '';
-    child.stderr.on('data', (chunk) => {
-      log += chunk;
-    });
-    const ended = once(child, 'exit');
-    try {
-      const read = async () => (await request(`http://127.0.0.1:${port}/`)).body.text();
-      await expect.poll(() => read().catch(() => log), { timeout: 170_000 }).toContain('<title>');
-    } finally {
-      child.kill('SIGTERM');
-      await ended;
-    }
-    expect(log).not.toContain('EROFS');
+    const command = ['unshare', '--mount', 'sh', '-c', run, ROOT, process.execPath, MAIN] as const;
+    const started = start(
+      { DATA_DIR: join(root, 'unit'), TOOLS_DIR: toolsDir, NODE_COMPILE_CACHE: undefined },
+      command,
+    );
+    const baseUrl = await started.baseUrl();
+    await expect.poll(async () => (await request(baseUrl)).body.text(), { timeout: 170_000 }).toContain('<title>');
+    started.process.kill('SIGTERM');
+    await started.ended;
+    expect(started.errors.join('\n')).not.toContain('EROFS');
   });
 });

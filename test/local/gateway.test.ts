@@ -1,15 +1,13 @@
 import { createServer, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Event, Handler, Result } from '../../lambdas/http-handler.ts';
 import { createGateway, isStreamPath } from '../../local/service/gateway.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
 import { listen } from '../support/listen.ts';
 import { sendRequest } from '../support/request.ts';
 
-let baseUrl = '';
-let port = 0;
 const logged: string[] = [];
 const log = { info: () => undefined, warn: () => undefined, error: (message: string) => void logged.push(message) };
 
@@ -23,10 +21,9 @@ const thing: Handler = async (event) => {
   return result;
 };
 
-beforeAll(async () => {
-  const server = createServer(createGateway({ handler: thing, log }));
-  ({ port, url: baseUrl } = closeAfterwards(await listen(server)));
-});
+const serve = async (handler: Handler, trustedProxies = 0) =>
+  closeAfterwards(await listen(createServer(createGateway({ handler, trustedProxies, log }))));
+const { port, url: baseUrl } = await serve(thing);
 beforeEach(() => {
   seen = undefined;
   result = { body: 'thing' };
@@ -139,8 +136,7 @@ describe('client', () => {
         clients.push(event.requestContext.http.sourceIp);
         return {};
       };
-      const behind = createServer(createGateway({ handler, trustedProxies, log }));
-      const { url } = closeAfterwards(await listen(behind));
+      const { url } = await serve(handler, trustedProxies);
       await sendRequest(url, { headers: { 'x-forwarded-for': '203.0.113.7, 192.0.2.9:4711' } });
     }
     expect(clients).toEqual(['127.0.0.1', '192.0.2.9:4711']);
@@ -153,8 +149,7 @@ describe('client', () => {
       if (signals.length === 2) await new Promise((resolve) => context.signal.addEventListener('abort', resolve));
       return { body: 'late' };
     };
-    const slow = createServer(createGateway({ handler: handler as Handler, log }));
-    const { url, port: slowPort, close } = await listen(slow);
+    const { url, port: slowPort, close } = await serve(handler as Handler);
     await sendRequest(url);
     const client = httpRequest({ port: slowPort, agent: false });
     client.on('error', () => undefined).end();

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { ResourceInformation } from '../../clients/reelay-client/src/api-types.ts';
 import { openOwnService } from '../contract/target.ts';
 import type { OriginHandler } from '../origin/handler.ts';
-import { madeBy } from '../origin/media.ts';
+import { fragmentedHls, madeBy } from '../origin/media.ts';
 import { send, sendFile, typeOf } from '../origin/respond.ts';
 import { runProgram } from '../support/media-tools.ts';
 import { sendRequest } from '../support/request.ts';
@@ -17,14 +17,7 @@ const SECONDS = 4;
 
 const HLS = ['-f', 'hls', '-hls_time', '2', '-hls_list_size', '0', '-hls_playlist_type', 'vod'];
 const list = (name: string) => [...HLS, `${name}.m3u8`];
-const fmp4 = (name: string) => [
-  ...HLS,
-  '-hls_segment_type',
-  'fmp4',
-  '-hls_fmp4_init_filename',
-  `${name}.init.mp4`,
-  `${name}.m3u8`,
-];
+const fmp4 = (name: string) => fragmentedHls(name, 2);
 const H264 = ['-pix_fmt', 'yuv420p', '-c:v', 'libx264', '-preset', 'ultrafast', '-g', '20'];
 const picture = ['-map', '0:v', ...H264];
 const sound = (index: number) => ['-map', '1:a', '-c:a', 'aac', '-b:a', '64k', '-af', `volume=${-12 * index}dB`];
@@ -127,15 +120,19 @@ const MASTERS: readonly (readonly [name: string, variants: readonly Variant[], g
   ['in fragmented MP4 without CODECS, sound in the segments', MP4.muxed, [IN_SEGMENTS]],
 ];
 /** FFmpeg's own playlists, and the same without CODECS, which FFmpeg leaves out for codecs that it cannot name. */
-const OWN = ['mpegts', 'fmp4'].flatMap((type) => [[type, 'as it is'] as const, [type, 'without CODECS'] as const]);
+const OWN: (readonly [title: string, file: string, best: string])[] = [];
 
 const playlists = new Map(MASTERS.map(([, ...lists], index) => [`master-${index}.m3u8`, master(...lists)]));
 const media = await madeBy([FFMPEG_ARGS, MASTER_ARGS('mpegts'), MASTER_ARGS('fmp4')]);
 for (const type of ['mpegts', 'fmp4']) {
   const own = await readFile(join(media, `own-${type}.m3u8`), 'utf8');
   expect(own).toContain('AUDIO="');
-  playlists.set(`${type}-${'as it is'.length}.m3u8`, own);
-  playlists.set(`${type}-${'without CODECS'.length}.m3u8`, own.replaceAll(/,CODECS="[^"]*"/g, ''));
+  const forms = { 'as it is': own, 'without CODECS': own.replaceAll(/,CODECS="[^"]*"/g, '') };
+  for (const [form, text] of Object.entries(forms)) {
+    const file = `${type}-${playlists.size}.m3u8`;
+    playlists.set(file, text);
+    OWN.push([`of FFmpeg as ${type} ${form}`, file, 'Combined']);
+  }
 }
 const sendMade: OriginHandler = async (exchange) => {
   const { path } = exchange;
@@ -182,7 +179,7 @@ describe('an HLS multivariant playlist', () => {
       ([name, [best]], index) =>
         [name, `master-${index}.m3u8`, best?.uri.startsWith('muxed') ? 'Media' : 'Combined'] as const,
     ),
-    ...OWN.map(([type, form]) => [`of FFmpeg as ${type} ${form}`, `${type}-${form.length}.m3u8`, 'Combined'] as const),
+    ...OWN,
   ];
 
   it.each(cases)('%s is streamed with picture and sound', async (name, file, best) => {

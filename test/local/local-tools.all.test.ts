@@ -7,14 +7,12 @@ import { readSettings } from '../../core/config/settings.ts';
 import { createEgress } from '../../core/egress/create-egress.ts';
 import { StateUnavailable } from '../../core/errors/index.ts';
 import { createLocalTools, toToolsOptions } from '../../local/local-tools.ts';
-import { startService } from '../../local/service/service.ts';
 import { startOrigin } from '../origin/server.ts';
 import { installedTools } from '../support/installed-tools.ts';
 import { patchedYtDlp } from '../support/patched-yt-dlp.ts';
-import { sendRequest } from '../support/request.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { openTemporaryState } from '../support/temporary-state.ts';
-import { addYtDlp, createToolsFolder } from '../support/tools-folder.ts';
+import { createToolsFolder } from '../support/tools-folder.ts';
 
 /** What tools of this machine are created with. */
 const prepare = async (allow: readonly string[] = []) => {
@@ -44,44 +42,6 @@ it('fetches tools through the outgoing proxies: there may be no other way out', 
   await expect.poll(() => identities).toEqual(['proxy-1']);
   await tools.close();
   expect(await ensured).toBeInstanceOf(Error);
-});
-
-it('answers a first link after a restart and during an update, and never contradicts App', async () => {
-  const dir = await temporaryFolder();
-  const origin = await startOrigin();
-  onTestFinished(origin.close);
-  const toolsDir = await createToolsFolder(join(dir, 'tools'));
-  const settings = readSettings({ DATA_DIR: dir, PORT: '0', EGRESS_ALLOW: origin.host, TOOLS_UPDATE_HOURS: '0' });
-  const start = async () => {
-    const service = await startService({ settings, hasPage: false });
-    onTestFinished(service.close);
-    return service;
-  };
-  const first = await start();
-  await first.ready;
-  await first.close();
-
-  const { baseUrl, ready } = await start();
-  const askApp = async () => {
-    const { headers, body } = await sendRequest(`${baseUrl}/api/App`);
-    return { tools: String(headers['x-tools']), maintenance: JSON.parse(body.toString()).maintenance };
-  };
-  let links = 0;
-  const askBoth = async () => {
-    const before = await askApp();
-    const link = encodeURIComponent(origin.url(`/files/clip.mp4?${links++}`));
-    const { status, body } = await sendRequest(`${baseUrl}/api/Fetch/GetResource?url=${link}`);
-    const after = await askApp();
-    const { title } = JSON.parse(body.toString());
-    if (status === 503) expect([before.maintenance, after.maintenance]).toContain(title);
-    return { status, tools: after.tools };
-  };
-  // It waits for the tools; what it asks for may take too long on a slow machine.
-  expect((await askBoth()).status).not.toBe(503);
-  await ready;
-  const version = '2099.01.01';
-  await addYtDlp(toolsDir, { ...(await installedTools()).ytDlp, version });
-  await expect.poll(askBoth, { timeout: 100_000 }).toEqual({ status: 200, tools: expect.stringContaining(version) });
 });
 
 it('has the tools although the table does not take what is written', async () => {

@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { buildPackage } from '../../scripts/build-package.ts';
 import { runCommand } from '../../scripts/command-line.ts';
 import { startOrigin } from '../origin/server.ts';
+import { checkTypes } from '../support/check-types.ts';
 import { closeAfterwards } from '../support/close-afterwards.ts';
 import { MESSAGE_HEADERS, messageOf } from '../support/mcp-client.ts';
 import { fetchPackage } from '../support/programs.ts';
@@ -91,10 +92,7 @@ describe('the package', () => {
     const file = join(project, basename(EXAMPLE));
     await cp(EXAMPLE, file);
     await symlink(join(ROOT, 'node_modules/fastify'), join(project, 'node_modules/fastify'));
-    const types = ['--typeRoots', join(ROOT, 'node_modules/@types'), '--types', 'node', '--skipLibCheck'];
-    const options = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2024', ...types];
-    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-    await runCommand(process.execPath, [tsc, '--ignoreConfig', ...options, file], project);
+    await checkTypes(project, [file], '--skipLibCheck');
 
     const server = start({ ...env, DATA_DIR: 'server' }, [process.execPath, file]);
     const own = JSON.parse(await server.line(/Server listening at/)).msg.replace(/^.* at /, '');

@@ -47,19 +47,17 @@ await served.ready;
 const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
   sendRequest(baseUrl + path, { headers, method });
 
+const HTML = 'text/html; charset=utf-8';
+const [ALWAYS, FOR_A_YEAR] = ['no-cache', 'public, max-age=31536000, immutable'];
+
 describe('existing files', () => {
   it.each([
-    ['/', START, 'text/html; charset=utf-8', 'no-cache'],
-    ['/?url=https://a.example/', START, 'text/html; charset=utf-8', 'no-cache'],
-    ['/problems/drm', expect.stringContaining('<h1>Protected content</h1>'), 'text/html; charset=utf-8', 'no-cache'],
-    [
-      '/assets/index-abc.js',
-      FILES['assets/index-abc.js'],
-      'text/javascript; charset=utf-8',
-      'public, max-age=31536000, immutable',
-    ],
-    ['/icon.svg', '<svg/>', 'image/svg+xml; charset=utf-8', 'no-cache'],
-    ['/%69con.svg', '<svg/>', 'image/svg+xml; charset=utf-8', 'no-cache'],
+    ['/', START, HTML, ALWAYS],
+    ['/?url=https://a.example/', START, HTML, ALWAYS],
+    ['/problems/drm', expect.stringContaining('<h1>Protected content</h1>'), HTML, ALWAYS],
+    ['/assets/index-abc.js', FILES['assets/index-abc.js'], 'text/javascript; charset=utf-8', FOR_A_YEAR],
+    ['/icon.svg', '<svg/>', 'image/svg+xml; charset=utf-8', ALWAYS],
+    ['/%69con.svg', '<svg/>', 'image/svg+xml; charset=utf-8', ALWAYS],
   ])('%s is sent with its type and Cache-Control', async (path, content, type, cacheControl) => {
     const { status, headers, body } = await get(path);
     expect(status).toBe(200);
@@ -133,7 +131,7 @@ describe('missing files', () => {
     const { status, headers, body } = await get(path);
     expect(status).toBe(404);
     expect(body.toString()).toBe(FILES['not-found.html']);
-    expect(headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });
+    expect(headers).toMatchObject({ 'content-type': HTML, 'cache-control': 'no-store' });
   });
 
   it.each([

@@ -1,30 +1,20 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, vi } from 'vitest';
 import { createClient } from '../../clients/reelay-client/src/index.ts';
+import { startCaddy } from '../support/caddy.ts';
 import { itWith } from '../support/clients.ts';
-import { closeAfterwards } from '../support/close-afterwards.ts';
-import { freePort } from '../support/free-port.ts';
-import { startListening } from '../support/listening-program.ts';
 import { startNginx } from '../support/nginx.ts';
 import { BASE, pathTo, startBehindProxy } from './local-service.ts';
 
-const { service, origin, root } = await startBehindProxy();
+const { service, origin } = await startBehindProxy();
 const upstream = new URL(service.baseUrl).host;
 const CLIP = origin.url('/files/clip.mp4');
 const clip = await readFile(join(origin.mediaDir, 'clip.mp4'));
 
-async function startCaddy(site: string): Promise<string> {
-  const host = `127.0.0.1:${await freePort()}`;
-  const file = join(root, `Caddyfile-${host}`);
-  await writeFile(file, `{\n\tadmin off\n}\nhttp://${host} {\n\tbind 127.0.0.1\n${site}\n}\n`);
-  await startListening('caddy', ['run', '--config', file, '--adapter', 'caddyfile'], root, () =>
-    fetch(`http://${host}/`),
-  );
-  return host;
-}
-
-const nginxHost = async (server: string) => closeAfterwards(await startNginx(async () => ({ server }))).host;
+const startCaddyWith = (site: string) =>
+  startCaddy((port) => `http://127.0.0.1:${port} {\n\tbind 127.0.0.1\n${site}\n}\n`);
+const nginxHost = async (server: string) => (await startNginx(async () => ({ server }))).host;
 const FORWARD = 'proxy_set_header Host $http_host; proxy_set_header X-Forwarded-For $remote_addr;';
 
 describe.each<[string, string, () => Promise<string>]>([
@@ -34,8 +24,12 @@ describe.each<[string, string, () => Promise<string>]>([
     'nginx',
     () => nginxHost(`${FORWARD} location ${BASE}/ { proxy_pass http://${upstream}/; }`),
   ],
-  ['Caddy', 'caddy', () => startCaddy(`\treverse_proxy ${BASE}* ${upstream}`)],
-  ['Caddy that removes it', 'caddy', () => startCaddy(`\thandle_path ${BASE}/* {\n\t\treverse_proxy ${upstream}\n\t}`)],
+  ['Caddy', 'caddy', () => startCaddyWith(`\treverse_proxy ${BASE}* ${upstream}`)],
+  [
+    'Caddy that removes it',
+    'caddy',
+    () => startCaddyWith(`\thandle_path ${BASE}/* {\n\t\treverse_proxy ${upstream}\n\t}`),
+  ],
 ])('a path behind %s', (_, program, start) => {
   itWith(program)('is that of every link in an answer', async () => {
     const instance = `http://${await start()}${BASE}`;

@@ -1,7 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { silentLog } from '../../core/log/index.ts';
+import { type Log, silentLog } from '../../core/log/index.ts';
 import { leaveAddress, openState } from '../../local/service/state.ts';
 import { createShutdownStack, type ShutdownStack } from '../../packages/concurrency/src/shutdown.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -16,9 +16,10 @@ beforeEach(async () => {
 });
 afterEach(() => shutdown.close());
 
+const openWith = (log: Log, stack: ShutdownStack) => openState({ dataDir: dir, dataMaxBytes: 2 ** 24 }, log, stack);
 const open = () => {
   const note = (message: string) => void logged.push(message);
-  return openState({ dataDir: dir, dataMaxBytes: 2 ** 24 }, { info: note, warn: note, error: note }, shutdown);
+  return openWith({ info: note, warn: note, error: note }, shutdown);
 };
 
 /** The folder that version 0.1 leaves: a LevelDB store as a lock, and in it the store of the items. */
@@ -58,7 +59,7 @@ describe('openState', () => {
 describe('a second service on the same folder', () => {
   it('is told the address of the first one, while that runs', async () => {
     const first = createShutdownStack();
-    openState({ dataDir: dir, dataMaxBytes: 2 ** 24 }, silentLog, first);
+    openWith(silentLog, first);
     expect(open).toThrow(/^Another process uses the data folder [^\n]+$/);
     leaveAddress(dir, 'http://[::1]:8080', { log: silentLog, shutdown: first });
     expect(open).toThrow(/^Already running at http:\/\/\[::1\]:8080$/);
@@ -70,7 +71,7 @@ describe('a second service on the same folder', () => {
   it('is not told an address that a killed process has left, or another text', async () => {
     await writeFile(join(dir, 'address'), 'http://localhost:1');
     const first = createShutdownStack();
-    openState({ dataDir: dir, dataMaxBytes: 2 ** 24 }, silentLog, first);
+    openWith(silentLog, first);
     for (const text of [undefined, '\u001b[2J'] as const) {
       if (text !== undefined) await writeFile(join(dir, 'address'), text);
       expect(open).toThrow(/^Another process uses the data folder [^\n]+$/);

@@ -1,10 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { isRunning } from '../support/processes.ts';
+import { Started } from '../support/started.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const SUPERVISOR = resolve(import.meta.dirname, '../../local/supervisor.mjs');
@@ -48,115 +47,94 @@ beforeAll(async () => {
   );
 });
 
-/** A started command, and the programs that its supervisor has run so far. */
-class Supervised {
-  readonly process: ChildProcess;
-  readonly ended: Promise<unknown[]>;
-  readonly log: Record<string, unknown>[] = [];
-  readonly pids: number[] = [];
-
-  constructor(command: string, args: readonly string[]) {
-    this.process = spawn(command, args, {
-      env: { ...process.env, LOG_FORMAT: 'json' },
-      cwd: folder,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    this.ended = once(this.process, 'exit');
-    const { stdout, stderr } = this.process;
-    if (!stdout || !stderr) throw new Error('No output');
-    createInterface(stdout).on('line', (line) => {
-      const [, pid] = /^pid (\d+)$/.exec(line) ?? [];
-      if (pid) this.pids.push(Number(pid));
-    });
-    createInterface(stderr).on('line', (line) => line.startsWith('{') && this.log.push(JSON.parse(line)));
-  }
-
-  /** The process id of the nth run of the program, from 1. */
-  async run(count: number): Promise<number> {
-    await expect.poll(() => this.pids.length).toBeGreaterThanOrEqual(count);
-    return this.pids[count - 1] ?? 0;
-  }
+/** The ids of the runs of its program so far. */
+const pidsOf = ({ lines }: Started) => lines.flatMap((line) => Number(/^pid (\d+)$/.exec(line)?.[1]) || []);
+const logOf = ({ errors }: Started) => errors.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
+/** The process id of the nth run of the program, from 1. */
+async function runOf(started: Started, count = 1): Promise<number> {
+  await expect.poll(() => pidsOf(started).length).toBeGreaterThanOrEqual(count);
+  return pidsOf(started)[count - 1] ?? 0;
 }
+const startCommand = (...command: readonly [string, ...string[]]) => {
+  const started = new Started(folder, { LOG_FORMAT: 'json' }, command);
+  const exited = once(started.process, 'exit');
+  onTestFinished(async () => {
+    started.process.kill('SIGKILL');
+    await exited;
+    for (const pid of pidsOf(started)) if (isRunning(pid)) process.kill(pid, 'SIGKILL');
+    await started.ended;
+  });
+  return Object.assign(started, { exited });
+};
+const supervise = (...args: string[]) => startCommand(process.execPath, join(folder, 'start.mjs'), ...args);
 
 const hasEnded = (pid: number) => expect.poll(() => isRunning(pid)).toBe(false);
-
-const started: Supervised[] = [];
-const start = (command: string, ...args: string[]): Supervised => {
-  const one = new Supervised(command, args);
-  started.push(one);
-  return one;
-};
-const supervise = (...args: string[]) => start(process.execPath, join(folder, 'start.mjs'), ...args);
-
-afterEach(async () => {
-  for (const { process: child, pids, ended } of started.splice(0)) {
-    child.kill('SIGKILL');
-    await ended;
-    for (const pid of pids) if (isRunning(pid)) process.kill(pid, 'SIGKILL');
-  }
-});
 
 describe('supervise', () => {
   it.each(['SIGKILL', 'SIGSEGV'])('restarts a program that is ended by %s, and logs why', async (signal) => {
     const supervised = supervise('1', 'lives');
-    const first = await supervised.run(1);
+    const first = await runOf(supervised);
     process.kill(first, signal);
-    expect(await supervised.run(2)).not.toBe(first);
+    expect(await runOf(supervised, 2)).not.toBe(first);
     const line = { level: 50, time: expect.any(String), msg: 'Service exited unexpectedly; restarting' };
-    expect(supervised.log).toEqual([{ ...line, crashes: 1, restartInMs: 1, exitCode: null, signal }]);
+    expect(logOf(supervised)).toEqual([{ ...line, crashes: 1, restartInMs: 1, exitCode: null, signal }]);
   });
 
   it('doubles the delay with each crash, up to its maximum', async () => {
     const supervised = supervise('1', 'exits', '70');
-    await supervised.run(5);
-    expect(supervised.log.slice(0, 4).map(({ restartInMs }) => restartInMs)).toEqual([1, 2, 4, 4]);
-    expect(supervised.log[0]).toMatchObject({ exitCode: 70, signal: null });
+    await runOf(supervised, 5);
+    expect(
+      logOf(supervised)
+        .slice(0, 4)
+        .map(({ restartInMs }) => restartInMs),
+    ).toEqual([1, 2, 4, 4]);
+    expect(logOf(supervised)[0]).toMatchObject({ exitCode: 70, signal: null });
   });
 
   it.each([0, 1])('ends with a program that exits with %i at its first start', async (code) => {
     const supervised = supervise('1', 'exits', String(code));
-    expect(await supervised.ended).toEqual([code, null]);
-    expect(supervised.pids).toHaveLength(1);
-    expect(supervised.log).toEqual([]);
+    expect(await supervised.ended).toBe(code);
+    expect(pidsOf(supervised)).toHaveLength(1);
+    expect(logOf(supervised)).toEqual([]);
   });
 
   it('restarts a program that exits with 1 after a crash', async () => {
     const supervised = supervise('1', 'failsTwice', join(folder, 'failed'));
-    await supervised.run(3);
-    expect(supervised.log.map(({ exitCode }) => exitCode)).toEqual([70, 1]);
+    await runOf(supervised, 3);
+    expect(logOf(supervised).map(({ exitCode }) => exitCode)).toEqual([70, 1]);
   });
 
   it.each(['SIGTERM', 'SIGINT'] as const)('ends its program on %s, and then itself', async (signal) => {
     const supervised = supervise('1', 'lives');
-    const pid = await supervised.run(1);
+    const pid = await runOf(supervised);
     supervised.process.kill(signal);
-    await supervised.ended;
+    await supervised.exited;
     expect(isRunning(pid)).toBe(false);
-    expect(supervised.pids).toHaveLength(1);
+    expect(pidsOf(supervised)).toHaveLength(1);
   });
 
   it('ends at once on SIGTERM while it waits for a restart', async () => {
     const supervised = supervise('600000', 'exits', '70');
-    await expect.poll(() => supervised.log.length).toBe(1);
+    await expect.poll(() => logOf(supervised).length).toBe(1);
     supervised.process.kill('SIGTERM');
-    expect(await supervised.ended).toEqual([143, null]);
+    expect(await supervised.ended).toBe(143);
   });
 
   it.each(['SIGTERM', 'SIGKILL'] as const)('ends its program when the npm that runs it gets %s', async (signal) => {
-    const npm = start('npm', 'start');
-    const pid = await npm.run(1);
+    const npm = startCommand('npm', 'start');
+    const pid = await runOf(npm);
     npm.process.kill(signal);
-    await npm.ended;
+    await npm.exited;
     await hasEnded(pid);
   });
 
   it('ends its program when its parent is killed', async () => {
-    const parent = start(
+    const parent = startCommand(
       process.execPath,
       '-e',
       `require('child_process').spawn(process.execPath, ['start.mjs', '1', 'lives'], { stdio: 'inherit' })`,
     );
-    const pid = await parent.run(1);
+    const pid = await runOf(parent);
     parent.process.kill('SIGKILL');
     await hasEnded(pid);
   });

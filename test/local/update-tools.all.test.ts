@@ -1,22 +1,22 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readSettings, type Settings } from '../../core/config/settings.ts';
 import { updateNow } from '../../local/local-tools.ts';
 import { startService } from '../../local/service/service.ts';
 import type { Ffmpeg, ToolProvider, YtDlp } from '../../packages/yt-dlp-worker/src/tools.ts';
+import type { OriginHandler } from '../origin/handler.ts';
 import { writeFileHead } from '../origin/respond.ts';
 import { startOrigin } from '../origin/server.ts';
+import { closeAfterwards } from '../support/close-afterwards.ts';
 import { installedTools } from '../support/installed-tools.ts';
-import { NODE_ENVIRONMENT } from '../support/node-environment.ts';
 import { descendantsOf } from '../support/processes.ts';
 import { QUICK_YT_DLP } from '../support/quick-yt-dlp.ts';
 import { openResponse, sendRequest } from '../support/request.ts';
 import { shellQuote } from '../support/shell-quote.ts';
+import { useStarted } from '../support/started.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { pathTo } from './local-service.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../local/update-tools.ts');
 const root = await temporaryFolder();
@@ -79,8 +79,7 @@ describe('updateNow', () => {
   });
 
   it('asks for a canary link by the connection that a rule names for its site, as the service does', async () => {
-    const origin = await startOrigin();
-    onTestFinished(origin.close);
+    const origin = closeAfterwards(await startOrigin());
     const settings = {
       ...settingsHere(),
       canaryLinks: [origin.url('/files/clip.mp4')],
@@ -97,23 +96,18 @@ describe('updateNow', () => {
 describe('running service', () => {
   /** A short clip with padding that exceeds the buffers between service and client. */
   const PADDING = 32 * 2 ** 20;
-  let padded = Buffer.alloc(0);
-  let handedOut = 0;
-  let origin: Awaited<ReturnType<typeof startOrigin>> | undefined;
-  afterAll(() => origin?.close());
 
-  it('switches to the new version without interrupting streams', async () => {
-    origin = await startOrigin({
-      mounts: {
-        '/padded/': ({ request, response }) => {
-          const range = writeFileHead(request, response, padded.length, { 'content-type': 'video/mp4' });
-          if (!range) return;
-          const part = padded.subarray(range.first, range.last + 1);
-          handedOut += part.length;
-          response.end(part);
-        },
-      },
-    });
+  it('answers a first link after a restart, and takes up a new version without interrupting streams and contradicting App', async () => {
+    let padded = Buffer.alloc(0);
+    let handedOut = 0;
+    const sendPadded: OriginHandler = ({ request, response }) => {
+      const range = writeFileHead(request, response, padded.length, { 'content-type': 'video/mp4' });
+      if (!range) return;
+      const part = padded.subarray(range.first, range.last + 1);
+      handedOut += part.length;
+      response.end(part);
+    };
+    const origin = closeAfterwards(await startOrigin({ mounts: { '/padded/': sendPadded } }));
     const box = Buffer.alloc(PADDING);
     box.writeUInt32BE(PADDING, 0);
     box.write('free', 4);
@@ -121,48 +115,64 @@ describe('running service', () => {
 
     const settings = { ...settingsHere(), egressAllow: [origin.host] };
     await update(settings, realYtDlp('2026.11.01'));
-    const service = await startService({ settings });
-    try {
-      await service.ready;
-      const resolveLink = (path: string) =>
-        sendRequest(`${service.baseUrl}/api/Fetch/GetResource?url=${encodeURIComponent(origin?.url(path) ?? '')}`);
-      const resource = JSON.parse((await resolveLink('/padded/clip.mp4')).body.toString());
-      const { key } = resource.mediaItems[0].video.renditions[0];
-      handedOut = 0;
-      const stream = await openResponse(`${service.baseUrl}/api/Stream/Media/${key}`);
-      expect(stream.status).toBe(200);
-      const chunks = stream.body[Symbol.asyncIterator]();
-      const got = [(await chunks.next()).value as Buffer];
+    const start = async () => closeAfterwards(await startService({ settings, hasPage: false }));
+    const first = await start();
+    await first.ready;
+    await first.close();
 
-      await update(settings, realYtDlp('2026.11.20'));
-      const isTakenUp = async () => {
-        expect((await resolveLink(`/files/clip.mp4?${Math.random()}`)).status).toBe(200);
-        const running = await descendantsOf(process.pid);
-        return running.some(({ command }) => command.includes('/2026.11.20/'));
-      };
-      await expect.poll(isTakenUp, { interval: 500, timeout: 150_000 }).toBe(true);
+    const { baseUrl, ready } = await start();
+    const askApp = async () => {
+      const { headers, body } = await sendRequest(`${baseUrl}/api/App`);
+      return { tools: String(headers['x-tools']), maintenance: JSON.parse(body.toString()).maintenance };
+    };
+    const resolveLink = async (path: string) => {
+      const { status, body } = await sendRequest(baseUrl + pathTo('Fetch/GetResource', origin.url(path)));
+      return { status, resource: JSON.parse(body.toString()) };
+    };
+    const contradictions: unknown[] = [];
+    let links = 0;
+    const askBoth = async () => {
+      const before = await askApp();
+      const { status, resource } = await resolveLink(`/files/clip.mp4?${links++}`);
+      const after = await askApp();
+      const named = [before.maintenance, after.maintenance];
+      if (status === 503 && !named.includes(resource.title)) contradictions.push([resource.title, named]);
+      return { status, tools: after.tools };
+    };
+    // It waits for the tools; what it asks for may take too long on a slow machine.
+    expect((await askBoth()).status).not.toBe(503);
+    await ready;
+    const { key } = (await resolveLink('/padded/clip.mp4')).resource.mediaItems[0].video.renditions[0];
+    handedOut = 0;
+    const stream = await openResponse(`${baseUrl}/api/Stream/Media/${key}`);
+    expect(stream.status).toBe(200);
+    const chunks = stream.body[Symbol.asyncIterator]();
+    const got = [(await chunks.next()).value as Buffer];
 
-      expect(handedOut, 'the stream is still under way').toBeLessThan(padded.length);
-      for await (const chunk of chunks) got.push(chunk);
-      expect(Buffer.concat(got).equals(padded)).toBe(true);
-    } finally {
-      await service.close();
-    }
+    await update(settings, realYtDlp('2026.11.20'));
+    const askAll = async () => {
+      const asked = await askBoth();
+      const running = await descendantsOf(process.pid);
+      return { ...asked, isRun: running.some(({ command }) => command.includes('/2026.11.20/')) };
+    };
+    const takenUp = { status: 200, tools: expect.stringContaining('2026.11.20'), isRun: true };
+    await expect.poll(askAll, { interval: 500, timeout: 150_000 }).toEqual(takenUp);
+    expect(contradictions).toEqual([]);
+
+    expect(handedOut, 'the stream is still under way').toBeLessThan(padded.length);
+    for await (const chunk of chunks) got.push(chunk);
+    expect(Buffer.concat(got).equals(padded)).toBe(true);
   });
 });
 
 describe('npm run update-tools', () => {
+  const start = useStarted(root);
   const run = async (env: NodeJS.ProcessEnv) => {
-    const cwd = join(root, String(folders++));
-    await mkdir(cwd);
-    const child = spawn(process.execPath, [MAIN], {
-      cwd,
-      env: { ...NODE_ENVIRONMENT, ...env },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const ended = once(child, 'close');
-    const said = await text(child.stdout);
-    return { code: (await ended)[0], lines: said.trimEnd().split('\n') };
+    const { ended, lines } = start({ TOOLS_CHANNEL: undefined, DATA_DIR: String(folders++), ...env }, [
+      process.execPath,
+      MAIN,
+    ]);
+    return { code: await ended, lines };
   };
 
   it('prints the installed versions and exits with 0', async () => {

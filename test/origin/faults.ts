@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readRange } from './respond.ts';
 
 /** A fault of an upstream. `times`: number of affected responses. */
 export type Fault =
@@ -180,13 +181,4 @@ async function throttled(response: ServerResponse, body: Buffer, bytesPerSecond:
     await sleep(Math.max(began + ((sent + step) / bytesPerSecond) * 1000 - performance.now(), 0));
   }
   if (!response.destroyed) response.end();
-}
-
-function readRange(header: string | undefined, size: number) {
-  const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
-  if (from === '' && to === '') return 'whole';
-  const first = from === '' ? Math.max(size - Number(to), 0) : Number(from);
-  const last = from === '' || to === '' ? size - 1 : Math.min(Number(to), size - 1);
-  if (first >= size) return 'unsatisfiable';
-  return last < first ? 'whole' : { first, last };
 }

@@ -12,24 +12,17 @@ const run = promisify(execFile);
 /** Cache of test media between runs. */
 export const MEDIA_CACHE = resolve(import.meta.dirname, '../../.data/test-media');
 
-const CREATE_TIMEOUT_MS = 300_000;
+const CREATE_TIMEOUT_MS = 600_000;
 /** Changed recipes create new media in another folder. */
-const STAMP = createHash('sha256').update(JSON.stringify(recipes)).digest('hex').slice(0, 12);
-
-export interface MediaOptions {
-  /** The cache folder. @default MEDIA_CACHE */
-  readonly cache?: string;
-  /** @default ffmpeg on PATH */
-  readonly ffmpegPath?: string;
-}
+const stampOf = (recipe: unknown) => createHash('sha256').update(JSON.stringify(recipe)).digest('hex').slice(0, 12);
+const STAMP = stampOf(recipes);
 
 /**
  * Returns the folder with the test media, which FFmpeg creates when it is missing (under a minute).
  * @throws when FFmpeg is missing or fails
  */
-export async function ensureMedia({ cache = MEDIA_CACHE, ffmpegPath = 'ffmpeg' }: MediaOptions = {}): Promise<string> {
-  return ensureFolder(join(cache, STAMP), (draft) => makeMedia(draft, ffmpegPath));
-}
+export const ensureMedia = ({ ffmpegPath = 'ffmpeg' } = {}): Promise<string> =>
+  ensureFolder(join(MEDIA_CACHE, STAMP), (draft) => makeMedia(draft, ffmpegPath));
 
 /**
  * Returns a folder that one of concurrent processes creates, under a temporary name first, and that is kept between runs.
@@ -56,13 +49,11 @@ export async function ensureFolder(place: string, make: (draft: string) => Promi
  * As `ensureFolder`, in the cache of test media.
  * @param recipe what the files are made from, as JSON: a changed one creates another folder
  */
-export const ensureMade = (recipe: unknown, make: (folder: string) => Promise<void>): Promise<string> => {
-  const stamp = createHash('sha256').update(JSON.stringify(recipe)).digest('hex').slice(0, 12);
-  return ensureFolder(join(MEDIA_CACHE, `made-${stamp}`), async (draft) => {
+export const ensureMade = (recipe: unknown, make: (folder: string) => Promise<void>): Promise<string> =>
+  ensureFolder(join(MEDIA_CACHE, `made-${stampOf(recipe)}`), async (draft) => {
     await mkdir(draft, { recursive: true });
     await make(draft);
   });
-};
 
 /**
  * The folder of files that FFmpeg makes. It is kept between runs and shared by the test files.

@@ -1,6 +1,3 @@
-import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { closeAfterwards } from '../support/close-afterwards.ts';
 import { sendRequest } from '../support/request.ts';
@@ -12,22 +9,6 @@ const origin = closeAfterwards(await startOrigin());
 const get = (path: string, headers: Record<string, string> = {}) => sendRequest(origin.url(path), { headers });
 
 describe('startOrigin', () => {
-  it.each([
-    ['bytes=0-9', 206, 0, 10],
-    ['bytes=-10', 206, -10, undefined],
-    ['bytes=100-', 206, 100, undefined],
-    ['bytes=0-1,5-6', 200, 0, undefined],
-  ] as const)('serves %s of a file as %d', async (range, status, from, to) => {
-    const file = await readFile(join(origin.mediaDir, 'clip.mp4'));
-    const answer = await get('/files/clip.mp4', { range });
-    expect(answer.status).toBe(status);
-    expect(answer.body.equals(file.subarray(from, to))).toBe(true);
-  });
-
-  it('answers 416 to a range beyond the end', async () => {
-    expect((await get('/files/clip.mp4', { range: 'bytes=999999999-' })).status).toBe(416);
-  });
-
   it('serves no file outside of its folder', async () => {
     expect((await get('/files/..%2f..%2f..%2fpackage.json')).status).toBe(404);
   });
@@ -48,11 +29,6 @@ describe('startOrigin', () => {
     }
   });
 
-  it('truncates the files below /truncated/', async () => {
-    await expect(get('/truncated/clip.mp4')).rejects.toThrow();
-    await expect(get('/trouble/reset')).rejects.toThrow();
-  });
-
   it('records requests and their outcome', async () => {
     await get('/files/tone.mp3?once', { 'x-mark': 'seen' });
     await get('/truncated/tone.mp3?once').catch(() => undefined);
@@ -66,7 +42,6 @@ describe('watch site', () => {
   interface Format {
     readonly format_id: string;
     readonly url: string;
-    readonly filesize: number;
     readonly http_headers: Record<string, string>;
   }
   const COOKIE = { cookie: 'watch=let-me-in' };
@@ -81,13 +56,17 @@ describe('watch site', () => {
     const { url, http_headers } = await formatOf('/site-api/watch/rules');
     const good = { ...http_headers, ...COOKIE, range: `bytes=0-${STRICT_CHUNK - 1}` };
     expect(await statusOf(url, good)).toBe(206);
-    expect(await statusOf(url, { ...good, range: `bytes=0-${STRICT_CHUNK}` })).toBe(403);
-    expect(await statusOf(url, { ...good, range: 'bytes=0-' })).toBe(403);
-    expect(await statusOf(url, { ...http_headers, ...COOKIE })).toBe(403);
-    expect(await statusOf(url, { ...good, cookie: '' })).toBe(403);
-    expect(await statusOf(url, { ...good, cookie: 'watch=let-me-in; elsewhere=secret' })).toBe(403);
-    expect(await statusOf(url, { ...good, 'X-Format': 'aac-128' })).toBe(403);
-    expect(await statusOf(url, { ...good, Referer: 'http://other.invalid/' })).toBe(403);
+    const { range: _, ...whole } = good;
+    const changes = [
+      { range: `bytes=0-${STRICT_CHUNK}` },
+      { range: 'bytes=0-' },
+      { cookie: '' },
+      { cookie: 'watch=let-me-in; elsewhere=secret' },
+      { 'X-Format': 'aac-128' },
+      { Referer: 'http://other.invalid/' },
+    ];
+    for (const headers of [whole, ...changes.map((change) => ({ ...good, ...change }))])
+      expect(await statusOf(url, headers), JSON.stringify(headers)).toBe(403);
     expect(await statusOf(url, good, 'HEAD')).toBe(403);
   });
 
@@ -97,14 +76,5 @@ describe('watch site', () => {
     origin.expireUrls();
     expect(await statusOf(before.url, {})).toBe(403);
     expect(await statusOf((await formatOf('/site-api/open/expiry')).url, {})).toBe(200);
-    expect(await statusOf((await formatOf('/site-api/open/expiry?life=0')).url, {})).toBe(403);
-  });
-
-  it('reports the size of its files', async () => {
-    const { url, filesize } = await formatOf('/site-api/open/size');
-    const file = await readFile(join(origin.mediaDir, 'ladder/h264-720.mp4'));
-    const { body } = await sendRequest(url);
-    expect(body.length).toBe(filesize);
-    expect(createHash('sha256').update(body).digest('hex')).toBe(createHash('sha256').update(file).digest('hex'));
   });
 });

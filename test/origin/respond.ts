@@ -45,26 +45,35 @@ export function redirect({ response }: Exchange, location: string, status = 302)
   response.end();
 }
 
+/** What a request asks for of so many bytes (RFC 9110 §14). Several ranges are sent as the whole. */
+export function readRange(header: string | undefined, size: number) {
+  const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
+  if (from === '' && to === '') return 'whole';
+  const first = from === '' ? Math.max(size - Number(to), 0) : Number(from);
+  const last = from === '' || to === '' ? size - 1 : Math.min(Number(to), size - 1);
+  if (first >= size) return 'unsatisfiable';
+  return last < first ? 'whole' : { first, last };
+}
+
 /**
  * Writes the head of a file, or of the range of it that a request asks for.
  * @returns the first byte to send and the last one; undefined where the response ends with its head
  */
 export function writeFileHead(
-  { method, headers: { range, 'if-range': ifRange } }: IncomingMessage,
+  { method, headers: { range: asked, 'if-range': ifRange } }: IncomingMessage,
   response: ServerResponse,
   size: number,
   headers: OutgoingHttpHeaders,
 ): { readonly first: number; readonly last: number } | undefined {
   const isFresh = ifRange === undefined || ifRange === headers.etag;
-  const [, from = '', to = ''] = (isFresh && /^bytes=(\d*)-(\d*)$/.exec(range ?? '')) || [];
-  const isRanged = from !== '' || to !== '';
-  const first = from === '' && isRanged ? Math.max(0, size - Number(to)) : Number(from);
-  const last = from === '' || to === '' ? size - 1 : Math.min(Number(to), size - 1);
+  const range = readRange(isFresh ? asked : undefined, size);
   const common = { 'accept-ranges': 'bytes', ...headers };
-  if (first > last) {
+  if (range === 'unsatisfiable') {
     response.writeHead(416, { ...common, 'content-range': `bytes */${size}`, 'content-length': 0 }).end();
     return undefined;
   }
+  const isRanged = range !== 'whole';
+  const { first, last } = isRanged ? range : { first: 0, last: size - 1 };
   const contentRange = isRanged ? { 'content-range': `bytes ${first}-${last}/${size}` } : {};
   response.writeHead(isRanged ? 206 : 200, { ...common, ...contentRange, 'content-length': last - first + 1 });
   if (method !== 'HEAD') return { first, last };

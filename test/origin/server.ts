@@ -22,8 +22,6 @@ export interface OriginOptions {
   readonly port?: number;
   /** A server that listens already and stays open, whose connections this origin takes until it is closed. */
   readonly listener?: Listener;
-  /** Another loopback address makes the origin another host for clients. @default '127.0.0.1' */
-  readonly address?: string;
   /** Additional handlers by prefix, such as `/faults/`. */
   readonly mounts?: Readonly<Record<string, OriginHandler>>;
 }
@@ -48,12 +46,13 @@ export interface Origin {
   close(): Promise<void>;
 }
 
+const HOST = '127.0.0.1';
 /** Number of recorded requests. */
 const MAX_RECORDED_REQUESTS = 5_000;
 
 /** Starts the origin. README.md lists its pages. */
 export async function startOrigin(options: OriginOptions = {}): Promise<Origin> {
-  const { address = '127.0.0.1', port = 0, mounts = {} } = options;
+  const { port = 0, mounts = {} } = options;
   const mediaDir = options.mediaDir ?? (await ensureMedia());
   const { handlers, expireUrls } = createSites();
   const routes = Object.entries({ ...handlers, ...mounts });
@@ -62,7 +61,7 @@ export async function startOrigin(options: OriginOptions = {}): Promise<Origin> 
   const closing = new AbortController();
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const url = new URL(request.url ?? '/', `http://${request.headers.host ?? address}`);
+    const url = new URL(request.url ?? '/', `http://${request.headers.host ?? HOST}`);
     const record = {
       method: request.method ?? '',
       path: url.pathname + url.search,
@@ -97,9 +96,9 @@ export async function startOrigin(options: OriginOptions = {}): Promise<Origin> 
   else
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      server.listen(port, address, resolve);
+      server.listen(port, HOST, resolve);
     });
-  const host = `${address}:${((options.listener ?? server).address() as AddressInfo).port}`;
+  const host = `${HOST}:${((options.listener ?? server).address() as AddressInfo).port}`;
 
   return {
     baseUrl: `http://${host}`,

@@ -5,21 +5,15 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-interface Certificates {
-  /** PEM file of the authority. */
-  readonly caFile: string;
-  readonly key: Buffer;
-  readonly cert: Buffer;
-}
-
 const CA = 'basicConstraints=critical,CA:TRUE';
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
 
 /**
  * Makes a certificate authority in `dir`, and a certificate for `hosts` that it has issued.
+ * @returns the PEM file of the authority, and the key and the certificate of the hosts
  * @throws when there is no openssl
  */
-export async function makeCertificates(dir: string, hosts: readonly string[]): Promise<Certificates> {
+export async function makeCertificates(dir: string, hosts: readonly string[]) {
   const openssl = (...args: string[]) => run('openssl', args, { cwd: dir });
   await writeFile(join(dir, 'extensions'), `subjectAltName=${hosts.map((host) => `DNS:${host}`).join(',')}\n`);
   const usage = ['-addext', CA, '-addext', 'keyUsage=critical,keyCertSign'];

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { MediaDetails, StreamReference } from '../../clients/reelay-client/src/api-types.ts';
+import type { MediaDetails, ResourceInformation, StreamReference } from '../../clients/reelay-client/src/api-types.ts';
 import { type StockFile, type StockOutcome, sha256 } from './stock-yt-dlp.ts';
 import { trackHashes } from './track-hashes.ts';
 import type { SiteFixture } from './use-site.ts';
@@ -34,6 +34,11 @@ interface Refusal {
   /** The service's status and problem type, as in `415 login`. */
   readonly service: string;
 }
+
+/** One file with picture and sound, from which the sound alone is streamed too. */
+export const both = (name: string) => ({ ytDlp: [name], video: [name], audio: [name] });
+/** Files of sound, in the order of the service. */
+export const sounds = (...names: readonly string[]) => ({ ytDlp: names, audio: names });
 
 export const delivers = (title: string, url: string, delivery: Delivery): SiteCase => ({
   title: `delivers ${title}`,
@@ -132,14 +137,29 @@ async function listSubtitles(site: SiteFixture, url: string): Promise<string[]> 
 }
 
 /**
- * Streams the first rendition of each entry of a list.
- * @returns the ids of the formats of the same entry that yt-dlp alone has downloaded with the same content, as in `Delivery`
+ * Tests that a link is a list, and that the first rendition of each entry is what yt-dlp alone downloads of the same entry.
+ * @param expected titles of the list and of its entries, and the ids of the formats that the renditions have the content of, as in `Delivery`
  */
-export async function streamEntries(site: SiteFixture, url: string): Promise<string[]> {
+export const itDeliversList = (
+  title: string,
+  site: SiteFixture,
+  url: string,
+  expected: { readonly title?: string; readonly titles?: readonly string[]; readonly streams: readonly string[] },
+): void =>
+  it(`delivers ${title} as a list`, async () => {
+    const { body } = await site.resolve(url);
+    const items = body.mediaItems ?? [];
+    const found = { type: body.type, title: body.title, titles: items.map((item) => item.title) };
+    expect({ ...found, streams: await streamEntries(site, url, items) }).toMatchObject({
+      type: 'PlayList',
+      ...expected,
+    });
+  });
+
+async function streamEntries(site: SiteFixture, url: string, items: ResourceInformation['mediaItems']) {
   const stock = (await site.download([url], ['--yes-playlist', '--concat-playlist', 'never'])).get(url);
   const entries = [...Map.groupBy(stock?.formats ?? [], ({ path }) => dirname(path)).values()];
-  const { body } = await site.resolve(url);
-  const best = (body.mediaItems ?? []).map(({ video, audio }) => (video ?? audio)?.renditions?.[0]);
+  const best = items.map(({ video, audio }) => (video ?? audio)?.renditions?.[0]);
   return Promise.all(
     best.map((one, index) => nameOf(site, `/api/Stream/${one?.urlType}/${one?.key}`, entries[index] ?? [])),
   );

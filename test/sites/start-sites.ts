@@ -1,39 +1,27 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer as createProxy } from 'node:http';
 import { createServer } from 'node:https';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { endTogether } from '../../packages/guarded-fetch/test/end-together.ts';
 import { ensureMedia } from '../origin/media.ts';
 import { send } from '../origin/respond.ts';
 import { listen } from '../support/listen.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { makeCertificates } from './certificates.ts';
 import type { Site, SiteExchange, SiteRequest } from './site.ts';
 
 /** Sites that run, and the ways to them. */
-export interface RunningSites {
-  /** PEM file of the authority that their certificates are from. */
-  readonly caFile: string;
-  /**
-   * A proxy that connects to the sites, whatever their names resolve to.
-   * @param client the loopback address that the sites see: 127.0.0.1, 127.0.0.2 and so on
-   */
-  proxyFor(client: string): Promise<string>;
-  /** In the order received. */
-  readonly requests: readonly SiteRequest[];
-  close(): Promise<void>;
-}
+export type RunningSites = Awaited<ReturnType<typeof startSites>>;
 
 /** Starts sites on one loopback port, with TLS by an authority of their own. */
-export async function startSites(sites: readonly Site[]): Promise<RunningSites> {
-  const dir = await mkdtemp(join(tmpdir(), 'reelay-sites-'));
+export async function startSites(sites: readonly Site[]) {
+  const dir = await temporaryFolder();
   const { caFile, key, cert } = await makeCertificates(
     dir,
     sites.flatMap(({ hosts }) => hosts),
   );
   const mediaDir = await ensureMedia();
+  /** In the order received. */
   const requests: SiteRequest[] = [];
   const closing = new AbortController();
 
@@ -52,17 +40,8 @@ export async function startSites(sites: readonly Site[]): Promise<RunningSites> 
       response.once('close', () => {
         received.status = response.statusCode;
       });
-      const exchange: SiteExchange = {
-        request,
-        response,
-        url,
-        path: url.pathname,
-        mediaDir,
-        signal,
-        host,
-        client,
-        body,
-      };
+      const path = url.pathname;
+      const exchange: SiteExchange = { request, response, url, path, mediaDir, signal, host, client, body };
       const site = sites.find(({ hosts }) => hosts.some((name) => matches(name, host)));
       if (site) await site.handle(exchange);
       else send(exchange, 'text/plain', `No site has the name ${host}`, 421);
@@ -91,8 +70,13 @@ export async function startSites(sites: readonly Site[]): Promise<RunningSites> 
   const proxies = new Map<string, Promise<string>>();
 
   return {
+    /** PEM file of the authority that their certificates are from. */
     caFile,
-    proxyFor: (client) => {
+    /**
+     * A proxy that connects to the sites, whatever their names resolve to.
+     * @param client the loopback address that the sites see: 127.0.0.1, 127.0.0.2 and so on
+     */
+    proxyFor: (client: string) => {
       const proxy = proxies.get(client) ?? startProxy(client);
       proxies.set(client, proxy);
       return proxy;
@@ -101,7 +85,6 @@ export async function startSites(sites: readonly Site[]): Promise<RunningSites> 
     close: async () => {
       closing.abort();
       await Promise.all(listeners.map(({ close }) => close()));
-      await rm(dir, { recursive: true, force: true });
     },
   };
 }

@@ -24,46 +24,34 @@ export interface StockFile {
   readonly sha256: string;
 }
 
-interface StockConnection {
+interface StockOptions {
   /** For its files. */
   readonly dir: string;
   readonly caFile: string;
   readonly proxy: string;
   /** @default that of `installedTools` */
   readonly ytDlp?: YtDlp | undefined;
-}
-
-interface StockOptions extends StockConnection {
   readonly args?: readonly string[];
 }
 
 const TIMEOUT_MS = 280_000;
 const NAMES = '%(id)s/%(format_id)s.%(ext)s';
 
-/** yt-dlp as it comes, without the plugin of the service: its command without a link, and its environment. */
-async function stockCommand({ dir, caFile, proxy, ytDlp }: StockConnection) {
+/** Downloads every format and subtitle of every link with yt-dlp as it comes, without the plugin of the service, in one process. */
+export async function runStockYtDlp(
+  links: readonly string[],
+  { dir, caFile, proxy, ytDlp, args = [] }: StockOptions,
+): Promise<ReadonlyMap<string, StockOutcome>> {
   const { command } = ytDlp ?? (await installedTools()).ytDlp;
   const flags = [
     ...['--ignore-config', '--no-plugin-dirs', '--no-cache-dir', '--color', 'never', '--no-playlist'],
     ...['--proxy', proxy, '--compat-options', 'no-certifi'],
     ...['--no-js-runtimes', '--js-runtimes', `node:${process.execPath}`],
-  ];
-  const certificates = { SSL_CERT_FILE: caFile, REQUESTS_CA_BUNDLE: caFile };
-  const env = { PATH: process.env.PATH, ...certificates, LANG: 'C.UTF-8', HOME: dir };
-  return { command: [...command, ...flags], env };
-}
-
-/** Downloads every format and subtitle of every link with yt-dlp as it comes, in one process. */
-export async function runStockYtDlp(
-  links: readonly string[],
-  { args = [], ...connection }: StockOptions,
-): Promise<ReadonlyMap<string, StockOutcome>> {
-  const { dir } = connection;
-  const { command, env } = await stockCommand(connection);
-  const flags = [
     ...['--ignore-errors', '--newline', '--format', 'all[protocol!=mhtml]', '--fixup', 'never', '--no-mtime'],
     ...['--write-subs', '--sub-langs', 'all', '--output', NAMES, ...args],
   ];
+  const certificates = { SSL_CERT_FILE: caFile, REQUESTS_CA_BUNDLE: caFile };
+  const env = { PATH: process.env.PATH, ...certificates, LANG: 'C.UTF-8', HOME: dir };
   const log = await open(join(dir, 'log'), 'w+');
   try {
     // One file for both streams keeps the order of lines. The Node of yt-dlp may not read what tests preload.

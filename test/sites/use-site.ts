@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import type { ResourceInformation } from '../../clients/reelay-client/src/api-types.ts';
@@ -7,6 +6,7 @@ import type { Settings } from '../../core/config/index.ts';
 import { startOwnService } from '../contract/target.ts';
 import { ytDlpWithCurlCffi } from '../support/installed-tools.ts';
 import { type ReceivedResponse, sendRequest } from '../support/request.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { createToolsFolder } from '../support/tools-folder.ts';
 import { recordedSite } from './recorded-site.ts';
 import type { Site, SiteRequest } from './site.ts';
@@ -64,25 +64,19 @@ export function useSite(
   let ytDlp: Awaited<ReturnType<typeof ytDlpWithCurlCffi>> | undefined;
   beforeAll(async () => {
     lengthenTimeLimits();
-    dir = await mkdtemp(join(tmpdir(), 'reelay-site-test-'));
+    dir = await temporaryFolder();
     ytDlp = imitatesBrowser ? await ytDlpWithCurlCffi() : undefined;
     sites = await startSites([typeof site === 'string' ? await recordedSite(site) : site]);
     const outgoingProxies = await Promise.all(addresses.map(sites.proxyFor));
     const toolsDir = ytDlp && { toolsDir: await createToolsFolder(join(dir, 'tools'), ytDlp) };
-    const changes = {
-      dataDir: join(dir, 'data'),
-      outgoingProxies,
-      extraCaFile: sites.caFile,
-      ...toolsDir,
-      ...settings,
-    };
+    const own = { dataDir: join(dir, 'data'), outgoingProxies, extraCaFile: sites.caFile };
+    const changes = { ...own, ...toolsDir, ...settings };
     service = await startOwnService({ host: '127.0.0.1:9' }, changes, { lookup, hasPage: false });
   });
   afterAll(async () => {
     restoreTimeLimits();
     await service?.close();
     await sites?.close();
-    await rm(dir, { recursive: true, force: true });
   });
 
   const get = (path: string) => sendRequest(service.baseUrl + path);

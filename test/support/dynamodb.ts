@@ -9,14 +9,7 @@ import { createTableClient } from '../../core/state/dynamodb/index.ts';
 import { listen } from './listen.ts';
 
 /** DynamoDB's API in this process, with tables in memory. */
-export interface DynamoDbFixture {
-  /** `http://127.0.0.1:port` */
-  readonly endpoint: string;
-  readonly client: DynamoDBClient;
-  close(): Promise<void>;
-}
-
-export async function startDynamoDb(): Promise<DynamoDbFixture> {
+export async function startDynamoDb() {
   const server = dynalite({ createTableMs: 0 });
   const { url: endpoint, close } = await listen(server);
   const client = createLocalTableClient(endpoint);

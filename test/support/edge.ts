@@ -1,11 +1,10 @@
 import crypto from 'node:crypto';
 import { copyFileSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compileFunction } from 'node:vm';
 import { viewerRequestSource } from '../../infra/constructs/edge/viewer-request-source.ts';
-import { runProgram } from './media-tools.ts';
+import { runProgram, withTemporaryFolder } from './media-tools.ts';
 
 export type EdgeMode = 'balanced' | 'on-demand';
 
@@ -120,13 +119,12 @@ interface CloudFrontModule {
 }
 
 /** Runs the function in njs, the engine of CloudFront's runtime, which supports a subset of JavaScript only. */
-export async function runInNjs(
+export const runInNjs = (
   mode: EdgeMode,
   cases: readonly { readonly request: EdgeRequest; readonly lease?: string | undefined }[],
   isPrivate = false,
-): Promise<readonly EdgeOutcome[]> {
-  const dir = await mkdtemp(join(tmpdir(), 'reelay-njs-'));
-  try {
+): Promise<readonly EdgeOutcome[]> =>
+  withTemporaryFolder(async (dir) => {
     copyFileSync(MODULE, join(dir, 'cloudfront'));
     await writeFile(join(dir, 'main.js'), `${edgeSource(mode, isPrivate)}\n${driver(JSON.stringify(cases))}`);
     const { code, output } = await runProgram('njs', ['-p', dir, join(dir, 'main.js')]);
@@ -135,10 +133,7 @@ export async function runInNjs(
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as EdgeOutcome);
-  } finally {
-    await rm(dir, { recursive: true });
-  }
-}
+  });
 
 /** The driver uses the same subset. */
 const driver = (cases: string) => `

@@ -1,6 +1,5 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect } from 'vitest';
+import { collectGarbage } from './collected.ts';
 
 /** What no turn of the service's event loop may take, whatever a stranger sends. */
 const MAX_TURN_MS = 100;
@@ -11,9 +10,6 @@ const MAX_TURN_MS = 100;
 const ATTEMPTS = 5;
 /** Time between two readings: turns that end within it count together. */
 const INTERVAL_MS = 1;
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 /**
  * Measures the turns of this thread's event loop by the processor time that they use. Unlike the delay that

@@ -1,13 +1,12 @@
 import { execFile } from 'node:child_process';
-import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { withLock } from '../../packages/yt-dlp-worker/src/install/version-store.ts';
+import { ensureFolder } from '../origin/media.ts';
 import { installPythonPackages } from './python-packages.ts';
 
 const run = promisify(execFile);
 const DIR = resolve(import.meta.dirname, '../../.data/test-tools');
-const BUILD_TIMEOUT_MS = 600_000;
 const PYINSTALLER = 'pyinstaller==6.22.3';
 const YT_DLP_VERSION = '2026.8.19';
 /** Name of the program in a release for Linux. */
@@ -25,34 +24,24 @@ export interface FrozenYtDlp {
 
 /** Freezes yt-dlp with PyInstaller, as its releases are made; once per version. */
 export async function frozenYtDlp(): Promise<FrozenYtDlp> {
-  const dir = join(DIR, `frozen-yt-dlp-${YT_DLP_VERSION}`);
-  await mkdir(DIR, { recursive: true });
-  const build = async () => {
-    if (!(await isThere(dir))) await freeze(dir);
-  };
-  await withLock(`${dir}.lock`, build, { signal: AbortSignal.timeout(BUILD_TIMEOUT_MS) });
+  const dir = await ensureFolder(join(DIR, `frozen-yt-dlp-${YT_DLP_VERSION}`), freeze);
   const layer = join(dir, PROGRAM);
   const program = join(layer, PROGRAM);
   const version = (await run(program, ['--ignore-config', '--version'])).stdout.trim();
   return { dir: layer, program, version, archive: join(dir, `${PROGRAM}.zip`) };
 }
 
-async function freeze(dir: string): Promise<void> {
+async function freeze(work: string): Promise<void> {
   const python = await installPythonPackages('frozen-yt-dlp', PYINSTALLER, `yt-dlp[default]==${YT_DLP_VERSION}`);
-  const work = await mkdtemp(`${dir}-`);
-  try {
-    const entry = join(work, 'entry.py');
-    const find = 'import yt_dlp, shutil, sys; shutil.copy(yt_dlp.__path__[0] + "/__main__.py", sys.argv[1])';
-    await run(python, ['-c', find, entry]);
-    const options = ['--noconfirm', '--log-level', 'ERROR', '--onedir', '--name', PROGRAM];
-    const folders = ['--distpath', work, '--workpath', join(work, 'build'), '--specpath', work];
-    await run(python, ['-m', 'PyInstaller', ...options, ...folders, entry]);
-    await run(python, ['-c', ZIP, join(work, PROGRAM), join(work, `${PROGRAM}.zip`)]);
-    await rm(join(work, 'build'), { recursive: true });
-    await rename(work, dir);
-  } finally {
-    await rm(work, { recursive: true, force: true });
-  }
+  await mkdir(work);
+  const entry = join(work, 'entry.py');
+  const find = 'import yt_dlp, shutil, sys; shutil.copy(yt_dlp.__path__[0] + "/__main__.py", sys.argv[1])';
+  await run(python, ['-c', find, entry]);
+  const options = ['--noconfirm', '--log-level', 'ERROR', '--onedir', '--name', PROGRAM];
+  const folders = ['--distpath', work, '--workpath', join(work, 'build'), '--specpath', work];
+  await run(python, ['-m', 'PyInstaller', ...options, ...folders, entry]);
+  await run(python, ['-c', ZIP, join(work, PROGRAM), join(work, `${PROGRAM}.zip`)]);
+  await rm(join(work, 'build'), { recursive: true });
 }
 
 /** Without links and permissions, like the archives of releases. */
@@ -65,9 +54,3 @@ with zipfile.ZipFile(target, 'w', zipfile.ZIP_DEFLATED, compresslevel=1) as arch
             path = os.path.join(place, name)
             with open(path, 'rb') as file:
                 archive.writestr(os.path.relpath(path, folder), file.read())`;
-
-const isThere = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  );

@@ -18,6 +18,22 @@ export interface Range {
 
 type Attributes = Readonly<Record<string, string>>;
 
+const QUOTED = /^"[^"]+"$/;
+const YES_OR_NO = /^(YES|NO)$/;
+/** What attributes have to match; those that a tag must have, and others. */
+const ATTRIBUTES = {
+  '#EXT-X-MEDIA': {
+    section: '4.3.4.1',
+    required: { TYPE: /^(AUDIO|VIDEO|SUBTITLES|CLOSED-CAPTIONS)$/, 'GROUP-ID': QUOTED, NAME: QUOTED },
+    optional: { DEFAULT: YES_OR_NO, AUTOSELECT: YES_OR_NO, FORCED: YES_OR_NO, CHANNELS: /^"\d+(\/.*)?"$/ },
+  },
+  '#EXT-X-STREAM-INF': {
+    section: '4.3.4.2',
+    required: { BANDWIDTH: /^[1-9]\d*$/, CODECS: QUOTED },
+    optional: { 'AVERAGE-BANDWIDTH': /^\d+$/, RESOLUTION: /^\d+x\d+$/, 'FRAME-RATE': /^\d+\.\d{1,3}$/ },
+  },
+} as const;
+
 const ATTRIBUTE = /([A-Z0-9-]+)=("[^"\n\r]*"|[^",\s]+)(?:,|$)/gy;
 const SEGMENT_TAGS = /^#EXT(?:INF|-X-BYTERANGE|-X-MAP|-X-ENDLIST|-X-TARGETDURATION|-X-MEDIA-SEQUENCE|-X-PLAYLIST-TYPE)/;
 const MASTER_TAGS = /^#EXT-X-(?:STREAM-INF|MEDIA):/;
@@ -56,8 +72,15 @@ export function checkPlaylist(text: string): ParsedPlaylist {
     must(new Set(names).size === names.length, '4.2: attribute names are unique');
     return Object.fromEntries(all.map(([, name = '', text = '']) => [name, text]));
   };
-  const quoted = (value: string | undefined, rule: string) => {
-    must(value !== undefined && /^"[^"]+"$/.test(value), rule);
+  const attributesOf = (tag: keyof typeof ATTRIBUTES, value: string): Attributes => {
+    const found = attributes(value);
+    const { section, required, optional } = ATTRIBUTES[tag];
+    for (const [name, pattern] of Object.entries({ ...required, ...optional }))
+      if (found[name] !== undefined || name in required) must(pattern.test(found[name] ?? ''), `${section}: ${name}`);
+    return found;
+  };
+  const unquoted = (value: string | undefined, rule: string) => {
+    must(QUOTED.test(value ?? ''), rule);
     return (value ?? '').slice(1, -1);
   };
   const range = (value: string): Range => {
@@ -68,17 +91,9 @@ export function checkPlaylist(text: string): ParsedPlaylist {
   const version = Number(once('#EXT-X-VERSION') ?? 1);
   must(Number.isInteger(version) && version >= 1, '4.3.1.2: version');
 
-  const media = valuesOf('#EXT-X-MEDIA').map(attributes);
-  for (const each of media) {
-    must(['AUDIO', 'VIDEO', 'SUBTITLES', 'CLOSED-CAPTIONS'].includes(each.TYPE ?? ''), '4.3.4.1: TYPE');
-    quoted(each['GROUP-ID'], '4.3.4.1: GROUP-ID');
-    quoted(each.NAME, '4.3.4.1: NAME');
-    for (const name of ['DEFAULT', 'AUTOSELECT', 'FORCED']) {
-      must(each[name] === undefined || /^(YES|NO)$/.test(each[name]), `4.3.4.1: ${name}`);
-    }
-    must(each.DEFAULT !== 'YES' || each.AUTOSELECT !== 'NO', '4.3.4.1: AUTOSELECT of a default');
-    if (each.CHANNELS !== undefined) must(/^"\d+(\/.*)?"$/.test(each.CHANNELS), '4.3.4.1: CHANNELS');
-  }
+  const media = valuesOf('#EXT-X-MEDIA').map((value) => attributesOf('#EXT-X-MEDIA', value));
+  for (const { DEFAULT, AUTOSELECT } of media)
+    must(DEFAULT !== 'YES' || AUTOSELECT !== 'NO', '4.3.4.1: AUTOSELECT of a default');
   const identities = media.map((each) => [each.TYPE, each['GROUP-ID'], each.NAME].join());
   must(new Set(identities).size === identities.length, '4.3.4.1.1: names are unique in a group');
 
@@ -98,7 +113,7 @@ export function checkPlaylist(text: string): ParsedPlaylist {
       must(segments.length === 0 && version >= 6, '4.3.2.5 and 7: EXT-X-MAP before its segments, version 6');
       hasMap = true;
     } else if (tag === '#EXT-X-STREAM-INF') {
-      open.variant = attributes(value);
+      open.variant = attributesOf(tag, value);
     } else if (tag === '#EXT-X-ENDLIST') {
       must(line === lines.at(-1), '4.3.3.4: nothing after the end');
     } else if (!line.startsWith('#')) {
@@ -111,18 +126,10 @@ export function checkPlaylist(text: string): ParsedPlaylist {
       open = {};
     }
   }
-  for (const variant of variants) {
-    must(/^[1-9]\d*$/.test(variant.BANDWIDTH ?? ''), '4.3.4.2: BANDWIDTH');
-    const average = variant['AVERAGE-BANDWIDTH'];
-    if (average !== undefined)
-      must(/^\d+$/.test(average) && Number(average) <= Number(variant.BANDWIDTH), '4.3.4.2: average');
-    quoted(variant.CODECS, '4.3.4.2: CODECS');
-    if (variant.RESOLUTION !== undefined) must(/^\d+x\d+$/.test(variant.RESOLUTION), '4.2: decimal-resolution');
-    if (variant['FRAME-RATE'] !== undefined) must(/^\d+\.\d{1,3}$/.test(variant['FRAME-RATE']), '4.3.4.2: FRAME-RATE');
-    if (variant.AUDIO !== undefined) {
-      const isKnown = media.some((each) => each.TYPE === 'AUDIO' && each['GROUP-ID'] === variant.AUDIO);
-      must(isKnown, '4.3.4.2: AUDIO names a group');
-    }
+  for (const { AUDIO, BANDWIDTH, 'AVERAGE-BANDWIDTH': average = BANDWIDTH } of variants) {
+    must(Number(average) <= Number(BANDWIDTH), '4.3.4.2: average');
+    const isKnown = media.some((each) => each.TYPE === 'AUDIO' && each['GROUP-ID'] === AUDIO);
+    must(AUDIO === undefined || isKnown, '4.3.4.2: AUDIO names a group');
   }
   const targetSeconds = Number(once('#EXT-X-TARGETDURATION') ?? Number.NaN);
   const mapValue = once('#EXT-X-MAP');
@@ -151,7 +158,7 @@ export function checkPlaylist(text: string): ParsedPlaylist {
     isIndependent: lines.includes('#EXT-X-INDEPENDENT-SEGMENTS'),
     variants,
     media,
-    map: map && { uri: quoted(map.URI, '4.3.2.5: URI'), range: range(quoted(map.BYTERANGE, '4.3.2.5: BYTERANGE')) },
+    map: map && { uri: unquoted(map.URI, '4.3.2.5: URI'), range: range(unquoted(map.BYTERANGE, '4.3.2.5: BYTERANGE')) },
     segments,
     targetSeconds,
   };

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { vi } from 'vitest';
 import { closeAfterwards } from './close-afterwards.ts';
+import { closesOnce } from './listen.ts';
 
 /**
  * Starts a program that listens, until its test or the tests of the file have ended.
@@ -21,15 +23,22 @@ export async function startListening(
   child.stderr.on('data', (chunk) => {
     log += chunk;
   });
-  closeAfterwards({
-    close: async () => {
-      child.kill('SIGTERM');
-      await ended;
-    },
+  const close = closesOnce(async () => {
+    child.kill('SIGTERM');
+    await ended;
   });
+  closeAfterwards({ close });
   const isUp = async () => {
     if (child.exitCode !== null) throw new Error(`${program} ended: ${log}`);
     await ask();
   };
   await vi.waitFor(isUp, { timeout: 60_000 });
+  return { close };
 }
+
+/** Whether something listens at a port of loopback, as `startListening` asks it. */
+export const acceptsAt = (port: number) => async () => {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.destroy();
+};

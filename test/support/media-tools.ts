@@ -117,33 +117,26 @@ export async function packetsOf(file: string | Buffer, side: 'v' | 'a', ...optio
  */
 export async function picturesOf(file: string | Buffer, ...options: string[]): Promise<string[]> {
   if (typeof file !== 'string') return withFile(file, '.mp4', (written) => picturesOf(written, ...options));
-  const output = [
-    '-map',
-    '0:v',
-    '-vf',
-    'scale=64:64:flags=neighbor+bitexact',
-    '-fps_mode',
-    'passthrough',
-    '-f',
-    'framemd5',
-    '-',
-  ];
-  const { stdout } = await run('ffmpeg', ['-v', 'error', ...options, '-i', file, ...output], { maxBuffer: 2 ** 26 });
-  const rows = stdout.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  return rows.map((row) => row.split(',')[5]?.trim() ?? '');
+  const scaled = ['-map', '0:v', '-vf', 'scale=64:64:flags=neighbor+bitexact', '-fps_mode', 'passthrough'];
+  const { rows } = await digestsOf(file, options, scaled);
+  return rows.map((row) => row[5] ?? '');
+}
+
+/** What FFmpeg writes as framemd5, in fields, and the duration of a unit of its times in milliseconds. */
+async function digestsOf(file: string, options: readonly string[], output: readonly string[]) {
+  const args = ['-v', 'error', ...options, '-i', file, ...output, '-f', 'framemd5', '-'];
+  const { stdout } = await run('ffmpeg', args, { maxBuffer: 2 ** 26 });
+  const [, numerator = 1, denominator = 1] = (/#tb 0: (\d+)\/(\d+)/.exec(stdout) ?? []).map(Number);
+  const lines = stdout.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const rows = lines.map((line) => line.split(',').map((field) => field.trim()));
+  return { rows, unitMs: (numerator * 1000) / denominator };
 }
 
 async function readPackets(file: string, side: 'v' | 'a', options: readonly string[]): Promise<string[]> {
-  const args = ['-v', 'error', ...options, '-i', file, '-map', `0:${side}`, '-c', 'copy', '-f', 'framemd5', '-'];
-  const { stdout } = await run('ffmpeg', args, { maxBuffer: 2 ** 26 });
-  const [, numerator = 1, denominator = 1] = (/#tb 0: (\d+)\/(\d+)/.exec(stdout) ?? []).map(Number);
-  const rows = stdout
-    .split('\n')
-    .filter((line) => line !== '' && !line.startsWith('#'))
-    .map((line) => line.split(',').map((field) => field.trim()));
+  const { rows, unitMs } = await digestsOf(file, options, ['-map', `0:${side}`, '-c', 'copy']);
   const first = Number(rows[0]?.[2]);
   return rows.map((row) => {
-    const ms = ((Number(row[2]) - first) * numerator * 1000) / denominator;
+    const ms = (Number(row[2]) - first) * unitMs;
     // Further columns are of side data: what is left out at the beginning and the end.
     return `${Math.round(ms)} ${row[5]}`;
   });

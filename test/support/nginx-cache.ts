@@ -1,16 +1,14 @@
 import { startNginx } from './nginx.ts';
 
-/** A cache in front of an origin, as CloudFront caches streams: it requests and keeps ranges, and serves any range of them. */
-export interface NginxCache {
-  readonly url: string;
-  close(): Promise<void>;
-}
+/** A cache in front of an origin. */
+export type NginxCache = Awaited<ReturnType<typeof startNginxCache>>;
 
 /**
- * Starts nginx with its slice module. It keeps what the origin allows by Cache-Control and nothing else; the key is path,
+ * Starts nginx with its slice module in front of an origin, as CloudFront caches streams: it requests and keeps ranges, and serves any
+ * range of them. It keeps what the origin allows by Cache-Control and nothing else; the key is path,
  * query and Origin. Responses say by `x-cache` whether they were kept (`HIT`) or came from the origin (`MISS`).
  */
-export async function startNginxCache(origin: string): Promise<NginxCache> {
+export async function startNginxCache(origin: string) {
   const { host, close } = await startNginx(async (folder) => ({
     http: `proxy_cache_path ${folder}/cache keys_zone=streams:1m;`,
     server: `

@@ -1,51 +1,35 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort } from './free-port.ts';
+import { acceptsAt, startListening } from './listening-program.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
-interface Nginx {
-  /** `host:port` */
-  readonly host: string;
-  close(): Promise<void>;
+interface Configuration {
+  /** Directives before the server. */
+  readonly http?: string;
+  /** Those of the server at that address. @default `http` has one */
+  readonly server?: string;
 }
 
-/** Starts nginx with one server. @param configure gets a folder for its files; @returns directives, those in `http` before */
-export async function startNginx(
-  configure: (folder: string) => Promise<{ readonly http?: string; readonly server: string }>,
-): Promise<Nginx> {
-  const folder = await mkdtemp(join(tmpdir(), 'reelay-nginx-'));
-  const host = `127.0.0.1:${await freePort()}`;
+/**
+ * Starts nginx until its test or the tests of the file have ended.
+ * @param configure gets a folder for its files, and `host:port`
+ */
+export async function startNginx(configure: (folder: string, host: string) => Promise<Configuration>) {
+  const folder = await temporaryFolder();
+  const port = await freePort();
+  const host = `127.0.0.1:${port}`;
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${folder}/${name};`,
   );
-  const { http = '', server } = await configure(folder);
+  const { http = '', server } = await configure(folder, host);
+  const own = server === undefined ? '' : `server { listen ${host}; ${server} }`;
   await writeFile(
     join(folder, 'nginx.conf'),
-    `daemon off; master_process off; pid ${folder}/pid; error_log stderr notice;
+    `daemon off; master_process off; pid ${folder}/pid; error_log stderr;
     events {}
-    http { access_log off; ${temporary.join(' ')} ${http} server { listen ${host}; ${server} } }`,
+    http { access_log off; ${temporary.join(' ')} ${http} ${own} }`,
   );
-  const nginx = spawn('nginx', ['-p', folder, '-c', 'nginx.conf', '-e', 'stderr'], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const ended = once(nginx, 'exit');
-  const log: string[] = [];
-  await new Promise<void>((resolve, reject) => {
-    nginx.once('error', reject);
-    nginx.stderr.on('data', (chunk) => {
-      log.push(String(chunk));
-      if (/start worker process|using the "\w+" event method/.test(String(chunk))) resolve();
-    });
-    void ended.then(() => reject(new Error(`nginx ended: ${log.join('')}`)), reject);
-  });
-  return {
-    host,
-    async close() {
-      nginx.kill('SIGKILL');
-      await ended;
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
+  const args = ['-p', folder, '-c', 'nginx.conf', '-e', 'stderr'];
+  return { host, ...(await startListening('nginx', args, folder, acceptsAt(port))) };
 }

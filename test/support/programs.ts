@@ -13,8 +13,8 @@ const WINDOWS = process.platform === 'win32';
 
 /** How a machine gets a program that tests drive. Without it, what needs it is skipped. */
 interface Program {
-  /** Packages of Debian. */
-  readonly debian: readonly string[];
+  /** Packages of Debian. @default one of its name */
+  readonly debian?: readonly string[];
   /** Whether `npm test` needs it too, not `npm run test:all` alone. Then it has `fetch`: the gate passes on machines without root. */
   readonly isForGate?: boolean;
   /** Files that cannot do anything without it. */
@@ -28,42 +28,40 @@ interface Program {
 /** Programs that tests drive, by their names. Node, npm and Python 3 are there. */
 export const PROGRAMS: Readonly<Record<string, Program>> = {
   ffmpeg: {
-    debian: ['ffmpeg'],
     isForGate: true,
     fetch: async () => place('ffmpeg', (await installedTools()).ffmpeg.path),
   },
   ffprobe: { debian: ['ffmpeg'], isForGate: true, fetch: fetchFfprobe },
   // The engine without the desktop program: half the CPU time.
   'chromium-headless-shell': {
-    debian: ['chromium-headless-shell'],
     isForGate: true,
     files: ['test/web/browser/**'],
     fetch: fetchChromium,
     isHere: () => process.env.CHROMIUM_PATH !== undefined || ['chromium-headless-shell', ...CHROMIUM].some(isThere),
   },
-  curl: { debian: ['curl'] },
-  wget: { debian: ['wget'] },
+  curl: {},
+  wget: {},
   aria2c: { debian: ['aria2'] },
-  mpv: { debian: ['mpv'] },
-  openssl: { debian: ['openssl'], files: ['test/sites/**', 'test/core/resolve/cookies-write-back.all.test.ts'] },
-  unzip: { debian: ['unzip'] },
+  mpv: {},
+  openssl: { files: ['test/sites/**', 'test/core/resolve/cookies-write-back.all.test.ts'] },
+  unzip: {},
   xmllint: { debian: ['libxml2-utils'] },
   nginx: { debian: ['nginx-light'], files: ['test/infra/edge/stream-cache.all.test.ts'] },
   varnishd: { debian: ['varnish'] },
-  squid: { debian: ['squid'] },
+  squid: {},
   vlc: { debian: ['vlc-bin', 'vlc-plugin-base'] },
-  chromium: { debian: ['chromium'] },
-  'firefox-esr': { debian: ['firefox-esr'] },
-  njs: { debian: ['njs'] },
-  busybox: { debian: ['busybox'] },
+  chromium: {},
+  'firefox-esr': {},
+  njs: {},
+  busybox: {},
   java: { debian: ['default-jdk-headless'] },
   bsdtar: { debian: ['libarchive-tools'] },
   '7z': { debian: ['p7zip-full'] },
-  caddy: { debian: ['caddy'] },
+  caddy: {},
   'systemd-analyze': { debian: ['systemd'] },
   promtool: { debian: ['prometheus'] },
-  buildah: { debian: ['buildah'] },
-  mmdebstrap: { debian: ['mmdebstrap'] },
+  buildah: {},
+  mmdebstrap: {},
   'qemu-aarch64-static': { debian: ['qemu-user-static'], files: ['test/images/arm64.all.test.ts'] },
   unshare: { debian: ['util-linux'] },
 };
@@ -86,7 +84,7 @@ export async function pathWithPrograms(isForGate: boolean): Promise<string> {
   process.env.PATH = FOLDER + delimiter + path;
   const missing = () =>
     Object.entries(PROGRAMS).filter(([name, program]) => !isThere(name) && (program.isForGate || !isForGate));
-  await installFromDebian(missing().flatMap(([, { debian }]) => debian));
+  await installFromDebian(missing().flatMap(([name, { debian = [name] }]) => debian));
   for (const [name, { fetch, isHere }] of missing()) {
     if (isHere?.()) continue;
     await mkdir(FOLDER, { recursive: true });

@@ -3,18 +3,12 @@ import { createServer } from 'node:http';
 import { listen } from './listen.ts';
 
 /** The part of S3 that reads objects, on loopback. */
-export interface ObjectStore {
-  /** The endpoint for an S3 client. */
-  readonly endpoint: string;
-  /** `bucket/key` → content. */
-  readonly objects: Map<string, Buffer | string>;
-  /** `status bucket/key` of each response. */
-  readonly answers: string[];
-  close(): Promise<void>;
-}
+export type ObjectStore = Awaited<ReturnType<typeof startObjectStore>>;
 
-export async function startObjectStore(): Promise<ObjectStore> {
+export async function startObjectStore() {
+  /** By `bucket/key`. */
   const objects = new Map<string, Buffer | string>();
+  /** `status bucket/key` of each response. */
   const answers: string[] = [];
   const server = createServer((request, response) => {
     const name = decodeURIComponent(new URL(request.url ?? '/', 'http://s3').pathname.slice(1));

@@ -5,36 +5,10 @@ import { EC2Client } from '@aws-sdk/client-ec2';
 import { ECSClient } from '@aws-sdk/client-ecs';
 import { listen } from './listen.ts';
 
-/** The ECS service of the stream host, whose tasks the test runs. */
-export interface ScriptedService {
-  status: string;
-  desiredCount: number;
-  runningCount: number;
-}
-
 /** What the on-demand host uses of ECS, EC2, Lambda and a CloudFront key-value store, over HTTP, controlled by a test. */
-export interface ScriptedAws {
-  readonly ecs: ECSClient;
-  readonly ec2: EC2Client;
-  readonly keyValueStore: CloudFrontKeyValueStoreClient;
-  /** Endpoint of all of them. `/metadata/ADDRESS` is the metadata of the task whose network interface has that MAC address. */
-  readonly endpoint: string;
-  readonly storeArn: string;
-  readonly service: ScriptedService;
-  /** Content of the key-value store. */
-  readonly store: Map<string, string>;
-  /** Public DNS names by MAC address. */
-  readonly names: Map<string, string>;
-  /** Operations in order: `UpdateService`, `PutKey`, … */
-  readonly calls: string[];
-  /** Called before each operation; a returned refusal replaces its response. */
-  interfere: ((operation: string) => Refusal | 'hang up' | 'answer is lost' | undefined) | undefined;
-  /** The function that tasks invoke. */
-  invoked: (event: never) => Promise<unknown>;
-  close(): Promise<void>;
-}
+export type ScriptedAws = Awaited<ReturnType<typeof startScriptedAws>>;
 
-export interface Refusal {
+interface Refusal {
   readonly status?: number;
   readonly type: string;
   readonly message?: string;
@@ -44,12 +18,22 @@ export interface Refusal {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export async function startScriptedAws(): Promise<ScriptedAws> {
+export async function startScriptedAws() {
   const storeArn = 'arn:aws:cloudfront::123456789012:key-value-store/a1b2';
-  const service: ScriptedService = { status: 'ACTIVE', desiredCount: 0, runningCount: 0 };
+  /** The ECS service of the stream host, whose tasks the test runs. */
+  const service = { status: 'ACTIVE', desiredCount: 0, runningCount: 0 };
+  /** Content of the key-value store. */
   const store = new Map<string, string>();
+  /** Public DNS names by MAC address. */
   const names = new Map<string, string>();
+  /** Operations in order: `UpdateService`, `PutKey`, … */
   const calls: string[] = [];
+  const script = {
+    /** Called before each operation; a returned refusal replaces its response. */
+    interfere: undefined as ((operation: string) => Refusal | 'hang up' | 'answer is lost' | undefined) | undefined,
+    /** The function that tasks invoke. */
+    invoked: async (_event: never): Promise<unknown> => undefined,
+  };
   let version = 1;
 
   const operations: Readonly<Record<string, (input: Fields) => unknown>> = {
@@ -65,7 +49,7 @@ export async function startScriptedAws(): Promise<ScriptedAws> {
   const refusal = (status: number, type: string) => ({ status, headers: { 'x-amzn-errortype': type } });
 
   /** The REST API of the store, with version checks, by `method path`. */
-  const keyValueStore = (method: string, path: string, ifMatch: string | undefined, body: string) => {
+  const askStore = (method: string, path: string, ifMatch: string | undefined, body: string) => {
     const key = /\/keys\/([^/]+)$/.exec(path)?.[1];
     const etag = () => ({ headers: { etag: `v${version}` } });
     if (!key) return { operation: 'DescribeKeyValueStore', act: () => ({ ...etag(), body: { KvsARN: storeArn } }) };
@@ -102,7 +86,7 @@ export async function startScriptedAws(): Promise<ScriptedAws> {
       return {
         operation: 'Invoke',
         act: () =>
-          aws.invoked(JSON.parse(body) as never).then(
+          script.invoked(JSON.parse(body) as never).then(
             (answer) => ({ body: answer }),
             (error) => ({ headers: { 'x-amz-function-error': 'Unhandled' }, body: { errorMessage: String(error) } }),
           ),
@@ -114,13 +98,13 @@ export async function startScriptedAws(): Promise<ScriptedAws> {
       };
     if (!headers.authorization?.startsWith('AWS4-ECDSA-P256-SHA256 '))
       return { operation: 'unsigned', act: () => refusal(403, 'AccessDeniedException') };
-    return keyValueStore(method, decodeURIComponent(url), headers['if-match'], body);
+    return askStore(method, decodeURIComponent(url), headers['if-match'], body);
   };
 
   const server = createServer(async (request, response) => {
     const reply = respond(request, await text(request));
     calls.push(reply.operation);
-    const interference = aws.interfere?.(reply.operation);
+    const interference = script.interfere?.(reply.operation);
     if (interference === 'hang up') return void request.socket.destroy();
     if (typeof interference === 'object') {
       const { status = 400, type, message = '', body = { __type: type, message } } = interference;
@@ -145,26 +129,29 @@ export async function startScriptedAws(): Promise<ScriptedAws> {
     maxAttempts: 1,
     requestHandler: { httpAgent },
   };
-  const clients = [new ECSClient(config), new EC2Client(config), new CloudFrontKeyValueStoreClient(config)] as const;
-  const aws: ScriptedAws = {
-    ecs: clients[0],
-    ec2: clients[1],
-    keyValueStore: clients[2],
-    endpoint: config.endpoint,
+  const [ecs, ec2, keyValueStore] = [
+    new ECSClient(config),
+    new EC2Client(config),
+    new CloudFrontKeyValueStoreClient(config),
+  ];
+  /** `/metadata/ADDRESS` below it is the metadata of the task whose network interface has that MAC address. */
+  const { endpoint } = config;
+  return Object.assign(script, {
+    ecs,
+    ec2,
+    keyValueStore,
+    endpoint,
     storeArn,
     service,
     store,
     names,
     calls,
-    interfere: undefined,
-    invoked: async () => undefined,
     close() {
-      for (const client of clients) client.destroy();
+      for (const client of [ecs, ec2, keyValueStore]) client.destroy();
       httpAgent.destroy();
       return close();
     },
-  };
-  return aws;
+  });
 }
 
 interface Answer {

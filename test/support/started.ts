@@ -7,9 +7,11 @@ import { NODE_ENVIRONMENT } from './node-environment.ts';
 
 export const MAIN = resolve(import.meta.dirname, '../../local/main.ts');
 
-/** `npm start` without its bootstrap. */
+/** A program that is started, by default `npm start` without its bootstrap. */
 export class Started {
   readonly lines: string[] = [];
+  /** Of stderr. */
+  readonly errors: string[] = [];
   readonly process: ChildProcess;
   readonly ended: Promise<number | null>;
   readonly #news: (() => void)[] = [];
@@ -28,7 +30,7 @@ export class Started {
     this.ended = once(this.process, 'close').then(([code]) => code);
     const { stdout, stderr } = this.process;
     if (!stdout || !stderr) throw new Error('No output');
-    stderr.resume();
+    createInterface(stderr).on('line', (line) => this.errors.push(line));
     createInterface(stdout).on('line', (line) => {
       this.lines.push(line);
       for (const tell of this.#news.splice(0)) tell();

@@ -8,15 +8,11 @@ import { installedTools } from './installed-tools.ts';
  * @param ytDlp @default that of `installedTools`
  */
 export async function createToolsFolder(dir: string, ytDlp?: YtDlp): Promise<string> {
-  await addYtDlp(dir, ytDlp ?? (await installedTools()).ytDlp);
+  const ytDlps = createVersionStore<YtDlp>(join(dir, 'yt-dlp'), ({ command }) => command);
+  const tool = ytDlp ?? (await installedTools()).ytDlp;
+  await ytDlps.activate(await ytDlps.stage(), () => tool);
   await addFfmpeg(dir);
   return dir;
-}
-
-/** Adds a yt-dlp to a `TOOLS_DIR`. */
-export async function addYtDlp(dir: string, ytDlp: YtDlp): Promise<void> {
-  const ytDlps = createVersionStore<YtDlp>(join(dir, 'yt-dlp'), ({ command }) => command);
-  await ytDlps.activate(await ytDlps.stage(), () => ytDlp);
 }
 
 /** Adds the real FFmpeg to a `TOOLS_DIR`. */

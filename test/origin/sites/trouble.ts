@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Answer, Exchange } from '../handler.ts';
-import { html, pause, send } from '../respond.ts';
+import { pause, send } from '../respond.ts';
 
 const MIB = 1024 * 1024;
 
@@ -44,11 +44,6 @@ const TROUBLE: Readonly<Record<string, (exchange: Exchange) => void | Promise<vo
   short: ({ response }) => {
     response.writeHead(200, { 'content-type': 'text/html', 'content-length': 10_000 });
     response.write('<html><body>', () => response.destroy());
-  },
-  /** Responds after `?ms=`. */
-  slow: async (exchange) => {
-    await pause(Number(exchange.url.searchParams.get('ms') ?? 1_000), undefined, { signal: exchange.signal });
-    html(exchange, '<video src="/files/clip.mp4"></video>', '<title>A slow page</title>');
   },
 };
 

@@ -20,7 +20,7 @@ export interface Watch {
   readonly expireUrls: () => void;
 }
 
-/** Default lifetime of a media URL; `?life=` overrides it. With `?wait=` it is refused for that many seconds. */
+/** Lifetime of a media URL. With `?wait=` it is refused for that many seconds. */
 const LIFE_SECONDS = 3600;
 
 /** Failures of the extractor: [act, message]. The messages are those of YouTube's extractor. */
@@ -48,12 +48,11 @@ export function createWatch(): Watch {
     const failure = FAILURES[block ?? kind];
     if (failure) return answer({ act: failure[0], message: failure[1] });
 
-    const life = Number(url.searchParams.get('life') ?? LIFE_SECONDS);
     const wait = Number(url.searchParams.get('wait') ?? 0);
     const availableAt = wait > 0 ? Date.now() / 1000 + wait : undefined;
     const address: Address = (rule, file, formatId) => {
       const link = new URL(`/site-media/${ruleOf(kind, rule, formatId, firstTime)}/${file}`, url.origin);
-      const expire = Math.floor(Date.now() / 1000) + life;
+      const expire = Math.floor(Date.now() / 1000) + LIFE_SECONDS;
       const query = new URLSearchParams({ token: `${generation}.${randomUUID()}`, expire: `${expire}`, formatId });
       if (availableAt !== undefined) query.set('from', String(availableAt));
       if (url.searchParams.has('bound')) query.set('client', client);

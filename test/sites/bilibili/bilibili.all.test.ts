@@ -1,5 +1,4 @@
-import { expect, it } from 'vitest';
-import { delivers, describeSite, refuses, streamEntries } from '../describe-site.ts';
+import { delivers, describeSite, itDeliversList, refuses } from '../describe-site.ts';
 import { useSite } from '../use-site.ts';
 
 const bilibili = useSite('bilibili');
@@ -40,12 +39,11 @@ describeSite('Bilibili', bilibili, [
   ),
 ]);
 
-it.each([
-  ['the parts', 'BV1parts00001', ['Video p01 First', 'Video p02 Second'], ['100024+30280', '100022+30216']],
-  ['the files', 'BV1files00001', ['Video', 'Video'], ['64', '64']],
-] as const)('delivers %s of a video as a list', async (_, id, titles, files) => {
-  const { body } = await bilibili.resolve(videoUrl(id));
-  expect(body.type).toBe('PlayList');
-  expect(body.mediaItems?.map(({ title }) => title)).toEqual(titles);
-  expect(await streamEntries(bilibili, videoUrl(id))).toEqual(files);
+itDeliversList('the parts of a video', bilibili, videoUrl('BV1parts00001'), {
+  titles: ['Video p01 First', 'Video p02 Second'],
+  streams: ['100024+30280', '100022+30216'],
+});
+itDeliversList('the files of a video', bilibili, videoUrl('BV1files00001'), {
+  titles: ['Video', 'Video'],
+  streams: ['64', '64'],
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { delivers, describeSite, refuses } from '../describe-site.ts';
+import { both, delivers, describeSite, refuses } from '../describe-site.ts';
 import { recordedSite } from '../recorded-site.ts';
 import { useSite } from '../use-site.ts';
 
@@ -7,7 +7,7 @@ const site = await recordedSite('dailymotion');
 const dailymotion = useSite(site);
 const withBrowser = useSite(site, { imitatesBrowser: true });
 
-const HLS = { ytDlp: ['hls-180'], video: ['hls-180'], audio: ['hls-180'] };
+const HLS = both('hls-180');
 const videoUrl = (id: string) => `https://www.dailymotion.com/video/${id}`;
 
 describeSite('Dailymotion', dailymotion, [

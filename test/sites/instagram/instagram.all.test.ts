@@ -1,5 +1,4 @@
-import { expect, it } from 'vitest';
-import { delivers, describeSite, refuses, streamEntries } from '../describe-site.ts';
+import { delivers, describeSite, itDeliversList, refuses } from '../describe-site.ts';
 import { useSite } from '../use-site.ts';
 
 const instagram = useSite('instagram', { imitatesBrowser: true });
@@ -19,8 +18,4 @@ describeSite('Instagram', instagram, [
   refuses('a post that it shows to accounts only', postUrl('Bunknownpos'), /empty media response/, '415 login'),
 ]);
 
-it('delivers the videos of a post as a list', async () => {
-  const { body } = await instagram.resolve(postUrl('Bseveralvid'));
-  expect(body.type).toBe('PlayList');
-  expect(await streamEntries(instagram, postUrl('Bseveralvid'))).toEqual(['101', '101']);
-});
+itDeliversList('the videos of a post', instagram, postUrl('Bseveralvid'), { streams: ['101', '101'] });

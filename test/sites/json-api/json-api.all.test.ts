@@ -1,4 +1,4 @@
-import { delivers, describeSite, refuses } from '../describe-site.ts';
+import { both, delivers, describeSite, refuses } from '../describe-site.ts';
 import { useSite } from '../use-site.ts';
 
 const sites = useSite('json-api');
@@ -10,25 +10,17 @@ const BLUESKY = 'https://bsky.app/profile/did:plc:abcdefghijklmnopqrstuvwx/post/
 
 describeSite('Sites that are asked by JSON', sites, [
   delivers('a video of PeerTube with its captions, which yt-dlp asks for separately', peertubeUrl(1), {
-    ytDlp: ['360p'],
-    video: ['360p'],
-    audio: ['360p'],
+    ...both('360p'),
     subtitles: ['en', 'fr'],
   }),
   delivers('a recording of Loom with its captions, which yt-dlp asks for separately', LOOM, {
-    ytDlp: ['http-cdn'],
-    video: ['http-cdn'],
-    audio: ['http-cdn'],
+    ...both('http-cdn'),
     subtitles: ['en'],
   }),
   delivers(
     'a video of BitChute from the one of its hosts that has it',
     'https://www.bitchute.com/video/abcdefghijkl/',
-    {
-      ytDlp: ['0'],
-      video: ['0'],
-      audio: ['0'],
-    },
+    both('0'),
   ),
   refuses('a video that the body of a 403 calls private', peertubeUrl(2), /HTTP Error 403/, '415 private'),
   refuses('a video that does not exist', peertubeUrl(3), /HTTP Error 404/, '404 not-found'),

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { delivers, describeSite, refuses, streamEntries } from '../describe-site.ts';
+import { delivers, describeSite, itDeliversList, refuses, sounds } from '../describe-site.ts';
 import { recordedSite } from '../recorded-site.ts';
 import { sha256 } from '../stock-yt-dlp.ts';
 import { useSite } from '../use-site.ts';
@@ -9,34 +9,29 @@ const soundcloud = await recordedSite('soundcloud');
 const ytDlpPlugins = join(import.meta.dirname, '../../yt-dlp-worker/plugin');
 const site = useSite(soundcloud, { settings: { ytDlpPlugins } });
 
-// In the order of the service.
-const ALL = ['hls_aac_160k', 'http_mp3_1_0', 'hls_mp3_1_0'];
-const PREVIEWS = ALL.map((name) => `${name}_preview`);
+const NAMES = ['hls_aac_160k', 'http_mp3_1_0', 'hls_mp3_1_0'];
+const ALL = sounds(...NAMES);
 const trackUrl = (path: string) => `https://soundcloud.com/someone/${path}`;
 
 describeSite('SoundCloud', site, [
-  delivers('a song of signed segments', trackUrl('song'), { ytDlp: ALL, audio: ALL }),
-  delivers('a link that the app shares', 'https://on.soundcloud.com/shared', { ytDlp: ALL, audio: ALL }),
-  delivers('the preview of a song that is for subscribers', trackUrl('preview'), { ytDlp: PREVIEWS, audio: PREVIEWS }),
-  delivers('a private song by its secret link', trackUrl('secret/s-abc123'), { ytDlp: ALL, audio: ALL }),
+  delivers('a song of signed segments', trackUrl('song'), ALL),
+  delivers('a link that the app shares', 'https://on.soundcloud.com/shared', ALL),
+  delivers(
+    'the preview of a song that is for subscribers',
+    trackUrl('preview'),
+    sounds(...NAMES.map((name) => `${name}_preview`)),
+  ),
+  delivers('a private song by its secret link', trackUrl('secret/s-abc123'), ALL),
   refuses('a private song without the secret', trackUrl('secret'), /HTTP Error 404/, '404 not-found'),
   refuses('protected songs', trackUrl('protected'), /DRM/, '415 drm'),
   refuses('another region', trackUrl('elsewhere'), /not available from your location/, '415 region'),
   refuses('a client that asks too much', trackUrl('busy'), /HTTP Error 429/, '502 rate-limited'),
 ]);
 
-describe('a set of SoundCloud', () => {
-  it('delivers its songs, without a protected one', async () => {
-    const url = trackUrl('sets/album');
-    const { body } = await site.resolve(url);
-    const titles = body.mediaItems?.map(({ title }) => title);
-    expect({ type: body.type, title: body.title, titles, streams: await streamEntries(site, url) }).toEqual({
-      type: 'PlayList',
-      title: 'An album',
-      titles: ['The song', 'The shared'],
-      streams: ['hls_aac_160k', 'hls_aac_160k'],
-    });
-  });
+itDeliversList('the songs of a set that are not protected', site, trackUrl('sets/album'), {
+  title: 'An album',
+  titles: ['The song', 'The shared'],
+  streams: ['hls_aac_160k', 'hls_aac_160k'],
 });
 
 describe('the id of clients of SoundCloud', () => {

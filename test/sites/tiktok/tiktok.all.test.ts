@@ -1,4 +1,4 @@
-import { delivers, describeSite, refuses } from '../describe-site.ts';
+import { delivers, describeSite, refuses, sounds } from '../describe-site.ts';
 import { useSite } from '../use-site.ts';
 
 // Pages are for browsers.
@@ -20,7 +20,7 @@ describeSite('TikTok', tiktok, [
     video: ALL.video.filter((name) => name !== 'download'),
     audio: ALL.audio,
   }),
-  delivers('the sound of pictures', postUrl(2), { ytDlp: ['audio'], audio: ['audio'] }),
+  delivers('the sound of pictures', postUrl(2), sounds('audio')),
   refuses('a private post', postUrl(3), /do not have permission/, '415 private'),
   refuses('a blocked address', postUrl(4), /IP address is blocked/, '415 bot-check'),
   refuses('a removed post', postUrl(5), /Video not available, status code 10231/, '404 not-found'),

@@ -1,5 +1,4 @@
-import { describe, expect, it } from 'vitest';
-import { delivers, describeSite, refuses, streamEntries } from '../describe-site.ts';
+import { both, delivers, describeSite, itDeliversList, refuses } from '../describe-site.ts';
 import { useSite } from '../use-site.ts';
 
 const x = useSite('x');
@@ -12,11 +11,7 @@ describeSite('X', x, [
     video: ['http-832', 'hls-300+hls-audio-128000-Audio', 'http-256'],
     audio: ['hls-audio-128000-Audio'],
   }),
-  delivers('the second video of a post', `${postUrl(102)}/video/2`, {
-    ytDlp: ['http-832'],
-    video: ['http-832'],
-    audio: ['http-832'],
-  }),
+  delivers('the second video of a post', `${postUrl(102)}/video/2`, both('http-832')),
   delivers('an animated picture', postUrl(103), { ytDlp: ['http'], video: ['http'] }),
   delivers('a video that the API does not hand out to a client that asks too much', postUrl(104), {
     ytDlp: ['http-256', 'http-832'],
@@ -31,14 +26,7 @@ describeSite('X', x, [
   refuses('a post without a video', postUrl(206), /No video could be found/, '404 no-media'),
 ]);
 
-describe('X', () => {
-  it('delivers all videos of a post as a list', async () => {
-    const { body } = await x.resolve(postUrl(102));
-    const titles = body.mediaItems?.map(({ title }) => title);
-    expect({ type: body.type, titles, streams: await streamEntries(x, postUrl(102)) }).toEqual({
-      type: 'PlayList',
-      titles: ['Someone - A post #1', 'Someone - A post #2'],
-      streams: ['http-832', 'http-832'],
-    });
-  });
+itDeliversList('all videos of a post', x, postUrl(102), {
+  titles: ['Someone - A post #1', 'Someone - A post #2'],
+  streams: ['http-832', 'http-832'],
 });

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { MediaDetails } from '../../../clients/reelay-client/src/api-types.ts';
-import { delivers, describeSite, refuses } from '../describe-site.ts';
+import { both, delivers, describeSite, refuses } from '../describe-site.ts';
 import { sha256 } from '../stock-yt-dlp.ts';
 import { useSite } from '../use-site.ts';
 import { ALL, createYoutube, watchUrl } from './youtube.ts';
@@ -52,12 +52,11 @@ it('requests the script of the player once for the challenges of two videos', ()
   expect(requested).toHaveLength(1);
 });
 
-const LIVE = { ytDlp: ['94'], video: ['94'], audio: ['94'] };
 // By default, yt-dlp has FFmpeg turn such a stream into a file of the type that its name says.
 describeSite(
   'YouTube',
   youtube,
-  [delivers('a live stream', watchUrl('livelivelil'), LIVE)],
+  [delivers('a live stream', watchUrl('livelivelil'), both('94'))],
   ['--fixup', 'detect_or_warn'],
 );
 
