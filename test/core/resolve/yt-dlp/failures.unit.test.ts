@@ -4,154 +4,233 @@ import type { ProblemName } from '../../../../core/api/problem-types.ts';
 import { isPermanent, toError } from '../../../../core/resolve/yt-dlp/failures.ts';
 import type { WorkerFailure } from '../../../../packages/yt-dlp-worker/src/worker/worker-protocol.ts';
 
-const failure = (kind: WorkerFailure['kind'], more: Partial<WorkerFailure> = {}): WorkerFailure => ({ kind, ...more });
+const failure = (kind: WorkerFailure['kind'], message?: string, more: Partial<WorkerFailure> = {}): WorkerFailure => ({
+  kind,
+  message,
+  ...more,
+});
+const http = (httpStatus: number, message?: string) => failure('http', message, { httpStatus });
 
 describe('toError', () => {
-  it.each<[WorkerFailure, number, ProblemName]>([
-    [failure('drm'), 415, 'drm'],
-    [failure('site_drm'), 415, 'drm'],
-    [failure('site_piracy'), 415, 'unsupported'],
-    [failure('site_liability'), 415, 'unsupported'],
-    [failure('login'), 415, 'login'],
-    [failure('login', { message: 'Sign in to confirm your age' }), 415, 'age'],
-    [failure('login', { message: 'The page is not available. Log in' }), 415, 'login'],
-    [failure('login', { message: 'You have exceeded the rate-limit. Log in' }), 502, 'rate-limited'],
-    [failure('login', { message: 'You must be 18 years old or over to see this' }), 415, 'age'],
-    [failure('geo'), 415, 'region'],
-    [failure('unsupported'), 415, 'unsupported'],
-    [failure('bad_scheme'), 415, 'unsupported'],
-    [failure('no_formats'), 404, 'no-media'],
-    [failure('no_formats', { message: 'No video formats found!' }), 404, 'no-media'],
-    [failure('unreadable_formats'), 502, 'site-changed'],
-    [failure('separate_periods'), 415, 'unsupported'],
-    [failure('upcoming'), 404, 'not-started'],
-    [failure('not_live'), 404, 'not-started'],
-    [failure('dns'), 404, 'unknown-host'],
-    [failure('egress_refused'), 404, 'unknown-host'],
-    [failure('http', { httpStatus: 404 }), 404, 'not-found'],
-    [failure('http', { httpStatus: 410 }), 404, 'gone'],
-    [failure('http', { httpStatus: 401 }), 415, 'login'],
-    [failure('http', { httpStatus: 403 }), 415, 'refused'],
+  it.each<[ProblemName, number, WorkerFailure[]]>([
+    ['drm', 415, [failure('drm'), failure('site_drm')]],
     [
-      failure('http', { httpStatus: 403, message: 'Got HTTP Error 403 caused by an anti-bot challenge' }),
+      'unsupported',
       415,
+      (['site_piracy', 'site_liability', 'unsupported', 'bad_scheme', 'separate_periods'] as const).map((kind) =>
+        failure(kind),
+      ),
+    ],
+    [
+      'login',
+      415,
+      [
+        failure('login'),
+        failure('login', 'The page is not available. Log in'),
+        failure('login', 'The video was not found'),
+        http(401),
+        http(401, 'Unable to download: HTTP Error 401: Unauthorized'),
+        http(401, 'Unauthorized'),
+      ],
+    ],
+    [
+      'age',
+      415,
+      [
+        failure('login', 'Sign in to confirm your age'),
+        failure('login', 'You must be 18 years old or over to see this'),
+        failure('login', 'This post may not be comfortable for some audiences'),
+      ],
+    ],
+    [
+      'private',
+      415,
+      [failure('login', 'You do not have permission to view this post'), http(403, 'Cannot fetch this private video')],
+    ],
+    ['region', 415, [failure('geo'), http(451), http(403, 'content_geoblocked: Content is geoblocked')]],
+    ['refused', 415, [http(403), http(412), http(403, 'Requested format is not available. Use --list-formats')]],
+    [
       'bot-check',
-    ],
-    [failure('http', { httpStatus: 401, message: 'Unable to download: HTTP Error 401: Unauthorized' }), 415, 'login'],
-    [failure('http', { httpStatus: 403, message: 'content_geoblocked: Content is geoblocked' }), 415, 'region'],
-    [failure('http', { httpStatus: 412 }), 415, 'refused'],
-    [
-      failure('http', { httpStatus: 429, message: 'This request has been blocked due to its TLS fingerprint' }),
       415,
-      'bot-check',
+      [
+        http(403, 'Got HTTP Error 403 caused by an anti-bot challenge'),
+        http(429, 'This request has been blocked due to its TLS fingerprint'),
+      ],
     ],
-    [failure('http', { httpStatus: 451 }), 415, 'region'],
-    [failure('http', { httpStatus: 400 }), 502, 'site-error'],
-    [failure('http', { httpStatus: 400, message: 'NotFound Post not found: at://a' }), 404, 'not-found'],
-    [failure('http', { httpStatus: 403, message: 'Cannot fetch this private video' }), 415, 'private'],
-    [failure('http', { httpStatus: 401, message: 'Unauthorized' }), 415, 'login'],
-    [failure('http', { httpStatus: 429 }), 502, 'rate-limited'],
-    [failure('http', { httpStatus: 429, message: 'No video formats found!' }), 502, 'rate-limited'],
+    ['too-large', 415, [failure('too_large'), failure('memory')]],
+    ['no-media', 404, [failure('no_formats'), failure('no_formats', 'No video formats found!')]],
+    ['not-started', 404, [failure('upcoming'), failure('not_live')]],
+    ['unknown-host', 404, [failure('dns'), failure('egress_refused')]],
     [
-      failure('http', { httpStatus: 403, message: 'Requested format is not available. Use --list-formats' }),
-      415,
-      'refused',
+      'not-found',
+      404,
+      [
+        http(404),
+        http(400, 'NotFound Post not found: at://a'),
+        failure('bug', 'Video not available, status code 10231'),
+      ],
     ],
-    [failure('http', { httpStatus: 500 }), 502, 'site-error'],
-    [failure('http', { httpStatus: 302 }), 502, 'site-error'],
-    [failure('http'), 502, 'site-error'],
-    [failure('proxy'), 502, 'site-error'],
-    [failure('timeout'), 502, 'site-timeout'],
-    [failure('network'), 502, 'site-error'],
-    [failure('too_large'), 415, 'too-large'],
-    [failure('memory'), 415, 'too-large'],
-    [failure('crash'), 502, 'service-failed'],
-    [failure('cancelled'), 502, 'service-failed'],
-    [failure('bug'), 502, 'site-changed'],
-    [failure('bug', { message: 'Unable to extract video data: element not found' }), 502, 'site-changed'],
-    [failure('bug', { message: 'Video not available, status code 10231' }), 404, 'not-found'],
-    [failure('bug', { message: 'The premium player has another form' }), 502, 'site-changed'],
-    [failure('login', { message: 'The video was not found' }), 415, 'login'],
-    [failure('login', { message: 'You do not have permission to view this post' }), 415, 'private'],
-    [failure('login', { message: 'This post may not be comfortable for some audiences' }), 415, 'age'],
-    [failure('something new' as WorkerFailure['kind']), 502, 'site-error'],
-  ])('maps %j to %d, %s', (worker, status, name) => {
-    const { details } = toProblem(toError(worker));
-    expect(details).toMatchObject({ status, type: `/problems/${name}` });
-    // By the contract only 415 of these statuses has a detail.
-    expect(details.detail !== undefined).toBe(status === 415);
+    ['gone', 404, [http(410)]],
+    [
+      'rate-limited',
+      502,
+      [failure('login', 'You have exceeded the rate-limit. Log in'), http(429), http(429, 'No video formats found!')],
+    ],
+    [
+      'site-changed',
+      502,
+      [
+        failure('unreadable_formats'),
+        failure('bug'),
+        failure('bug', 'Unable to extract video data: element not found'),
+        failure('bug', 'The premium player has another form'),
+      ],
+    ],
+    [
+      'site-error',
+      502,
+      [
+        http(400),
+        http(500),
+        http(302),
+        failure('http'),
+        failure('proxy'),
+        failure('network'),
+        failure('something new' as WorkerFailure['kind']),
+      ],
+    ],
+    ['site-timeout', 502, [failure('timeout')]],
+    ['service-failed', 502, [failure('crash'), failure('cancelled')]],
+  ])('is %s with %d for %j', (name, status, failures) => {
+    for (const worker of failures) {
+      const { details } = toProblem(toError(worker));
+      expect([worker, details]).toMatchObject([worker, { status, type: `/problems/${name}` }]);
+      // By the contract only 415 of these statuses has a detail.
+      expect(details.detail !== undefined).toBe(status === 415);
+    }
   });
 
   // The first ones are what YouTube's extractor raises.
-  it.each<[string | undefined, number, ProblemName]>([
+  it.each<[ProblemName, number, (string | undefined)[]]>([
     [
-      'Sign in to confirm you’re not a bot. Use --cookies for the authentication. See  https://x.example/private',
-      415,
       'bot-check',
+      415,
+      [
+        'Sign in to confirm you’re not a bot. Use --cookies for the authentication. See  https://x.example/private',
+        'The page needs to be reloaded. YouTube is requiring a captcha challenge before playback',
+        'All player responses are invalid. Your IP is likely being blocked by Youtube',
+      ],
     ],
-    ['The page needs to be reloaded. YouTube is requiring a captcha challenge before playback', 415, 'bot-check'],
-    ['All player responses are invalid. Your IP is likely being blocked by Youtube', 415, 'bot-check'],
-    ['Sign in to confirm your age. This video may be inappropriate for some users.', 415, 'age'],
-    ['Private video. Sign in if you have been granted access to this video', 415, 'private'],
-    ['Join this channel to get access to members-only content like this video.', 415, 'members'],
-    ['This video requires payment to watch', 415, 'payment'],
-    ['This is for rent', 415, 'payment'],
-    ["This video isn't available to the current logged in account", 415, 'login'],
-    ['The page does not remember the video: it was deleted', 404, 'gone'],
-    ["This content isn't available, try again later. The current session has been rate-limited", 502, 'rate-limited'],
-    ['The uploader has not made this video available in your country', 415, 'region'],
-    ['bbc.co.uk returned error: geolocation', 415, 'region'],
-    ['bbc.co.uk returned error: notukerror', 415, 'region'],
-    ['Premieres in 2 hours', 404, 'not-started'],
-    ['This live event will begin in 5 days.', 404, 'not-started'],
-    ['This live stream recording is not available.', 404, 'ended'],
-    ['Video unavailable. This video has been removed by the uploader', 404, 'gone'],
-    ['Video unavailable. The account associated with this video has been terminated.', 404, 'gone'],
-    ['Video unavailable', 404, 'not-found'],
-    ['This video is private', 415, 'private'],
-    ['You are not authorized to view this protected tweet', 415, 'private'],
-    ['NSFW tweet requires authentication', 415, 'age'],
-    ['This video is only available for Premium users', 415, 'members'],
-    ['This clip has been removed by its author', 404, 'gone'],
-    ['The page does not exist', 404, 'not-found'],
-    ['The event has ended', 404, 'ended'],
-    ['This video is DRM protected', 415, 'drm'],
-    ['Requested content is not available, rate-limit reached or login required', 502, 'rate-limited'],
-    ['No video formats found! Unable to load the list: 352, please wait and try later', 502, 'rate-limited'],
-    ['This is a supporter-only video. Use --cookies or --password', 415, 'members'],
-    ['This video may be deleted or geo-restricted', 404, 'not-found'],
-    ['The video has not been found or is blocked', 404, 'not-found'],
-    ['Siden er under maintenance', 502, 'site-error'],
-    ['The video is temporarily unavailable', 502, 'site-error'],
-    ['Internal server error', 502, 'site-error'],
-    ['Track is restricted', 415, 'refused'],
-    ['NRK said: Programmet er ikke lenger tilgjengelig', 415, 'refused'],
-    ['See https://x.example/private and http://x.example/private', 415, 'refused'],
-    [undefined, 415, 'refused'],
-  ])('maps the message %j to %d, %s', (message, status, name) => {
-    const { details } = toProblem(toError(failure('expected', { message })));
-    expect(details).toMatchObject({ status, type: `/problems/${name}` });
+    [
+      'age',
+      415,
+      [
+        'Sign in to confirm your age. This video may be inappropriate for some users.',
+        'NSFW tweet requires authentication',
+      ],
+    ],
+    [
+      'private',
+      415,
+      [
+        'Private video. Sign in if you have been granted access to this video',
+        'This video is private',
+        'You are not authorized to view this protected tweet',
+      ],
+    ],
+    [
+      'members',
+      415,
+      [
+        'Join this channel to get access to members-only content like this video.',
+        'This video is only available for Premium users',
+        'This is a supporter-only video. Use --cookies or --password',
+      ],
+    ],
+    ['payment', 415, ['This video requires payment to watch', 'This is for rent']],
+    ['login', 415, ["This video isn't available to the current logged in account"]],
+    [
+      'gone',
+      404,
+      [
+        'The page does not remember the video: it was deleted',
+        'Video unavailable. This video has been removed by the uploader',
+        'Video unavailable. The account associated with this video has been terminated.',
+        'This clip has been removed by its author',
+      ],
+    ],
+    [
+      'rate-limited',
+      502,
+      [
+        "This content isn't available, try again later. The current session has been rate-limited",
+        'Requested content is not available, rate-limit reached or login required',
+        'No video formats found! Unable to load the list: 352, please wait and try later',
+      ],
+    ],
+    [
+      'region',
+      415,
+      [
+        'The uploader has not made this video available in your country',
+        'bbc.co.uk returned error: geolocation',
+        'bbc.co.uk returned error: notukerror',
+      ],
+    ],
+    ['not-started', 404, ['Premieres in 2 hours', 'This live event will begin in 5 days.']],
+    ['ended', 404, ['This live stream recording is not available.', 'The event has ended']],
+    [
+      'not-found',
+      404,
+      [
+        'Video unavailable',
+        'The page does not exist',
+        'This video may be deleted or geo-restricted',
+        'The video has not been found or is blocked',
+      ],
+    ],
+    ['drm', 415, ['This video is DRM protected']],
+    [
+      'site-error',
+      502,
+      ['Siden er under maintenance', 'The video is temporarily unavailable', 'Internal server error'],
+    ],
+    [
+      'refused',
+      415,
+      [
+        'Track is restricted',
+        'NRK said: Programmet er ikke lenger tilgjengelig',
+        'See https://x.example/private and http://x.example/private',
+        undefined,
+      ],
+    ],
+  ])('is %s with %d for the messages %j', (name, status, messages) => {
+    for (const message of messages) {
+      const { details } = toProblem(toError(failure('expected', message)));
+      expect([message, details]).toMatchObject([message, { status, type: `/problems/${name}` }]);
+    }
   });
 
   it('tells what is raised as missing formats apart by its message', () =>
-    expect(toError(failure('no_formats', { message: 'Sign in to confirm you’re not a bot' }))).toMatchObject({
+    expect(toError(failure('no_formats', 'Sign in to confirm you’re not a bot'))).toMatchObject({
       reason: 'bot-check',
     }));
 
   it.each<[WorkerFailure, string | undefined]>([
-    [failure('http', { httpStatus: 429 }), '300'],
-    [failure('http', { httpStatus: 429, retryAfterSeconds: 7 }), '7'],
-    [failure('http', { httpStatus: 429, retryAfterSeconds: 999_999 }), '86400'],
-    [failure('expected', { message: 'Try again later. The session has been rate-limited for up to an hour' }), '3600'],
-    [failure('expected', { message: 'Premieres in 2 hours' }), '7200'],
-    [failure('expected', { message: 'Premieres in 15 MINUTES' }), '900'],
-    [failure('expected', { message: 'Premieres in a day' }), '86400'],
-    [failure('expected', { message: 'Premieres in 10 seconds' }), '10'],
-    [failure('expected', { message: 'Premieres in 2 weeks' }), undefined],
-    [failure('upcoming', { retryAfterSeconds: 90 }), '90'],
-    [failure('upcoming', { retryAfterSeconds: 999_999 }), '999999'],
+    [http(429), '300'],
+    [failure('http', undefined, { httpStatus: 429, retryAfterSeconds: 7 }), '7'],
+    [failure('http', undefined, { httpStatus: 429, retryAfterSeconds: 999_999 }), '86400'],
+    [failure('expected', 'Try again later. The session has been rate-limited for up to an hour'), '3600'],
+    [failure('expected', 'Premieres in 2 hours'), '7200'],
+    [failure('expected', 'Premieres in 15 MINUTES'), '900'],
+    [failure('expected', 'Premieres in a day'), '86400'],
+    [failure('expected', 'Premieres in 10 seconds'), '10'],
+    [failure('expected', 'Premieres in 2 weeks'), undefined],
+    [failure('upcoming', undefined, { retryAfterSeconds: 90 }), '90'],
+    [failure('upcoming', undefined, { retryAfterSeconds: 999_999 }), '999999'],
     [failure('upcoming'), undefined],
-    [failure('http', { httpStatus: 500, retryAfterSeconds: 7 }), undefined],
+    [failure('http', undefined, { httpStatus: 500, retryAfterSeconds: 7 }), undefined],
   ])('answers %j with Retry-After %s', (worker, seconds) =>
     expect(toProblem(toError(worker)).headers['retry-after']).toBe(seconds),
   );
@@ -167,7 +246,7 @@ describe('toError', () => {
   );
 
   it('keeps details for the log that no client sees', () => {
-    const error = toError(failure('geo', { message: 'not in DE', extractor: 'Site' }));
+    const error = toError(failure('geo', 'not in DE', { extractor: 'Site' }));
     expect(error.cause).toMatchObject({
       name: 'ExtractionFailure',
       message: 'not in DE',
@@ -182,7 +261,7 @@ describe('toError', () => {
   });
 
   it('leaves out entries of lists that are gone or refused for good, and keeps those that may succeed later', () => {
-    const said = (message: string) => isPermanent(toError(failure('no_formats', { message })));
+    const said = (message: string) => isPermanent(toError(failure('no_formats', message)));
     expect(['Private video', 'This video has been removed', 'Pay to watch'].map(said)).toEqual([true, true, true]);
     const passing = ['Confirm you’re not a bot', 'Premieres in 2 hours', 'Rate-limited', 'Try again later'];
     expect(passing.map(said)).toEqual([false, false, false, false]);
