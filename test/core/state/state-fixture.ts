@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { createState } from '../../../core/state/create-state.ts';
 import type { State } from '../../../core/state/state.ts';
 import type { StoredItem } from '../../../core/state/storage.ts';
+import { aResource } from './resources.ts';
 import { STORAGES, type StorageFixture } from './storages.ts';
 
 /** Epoch seconds at which the clock of each state starts. */
@@ -10,7 +11,7 @@ export const START = 1_800_000_000;
 type OpenState = ReturnType<typeof createOpen>;
 
 const createOpen = (fixture: () => StorageFixture) => {
-  /** A state with its own table and a fake clock (epoch seconds). */
+  /** A state with its own table and a fake clock (epoch seconds), and a resource that it does not have yet. */
   async function open() {
     const clock = { now: START };
     const now = () => clock.now * 1000;
@@ -23,7 +24,8 @@ const createOpen = (fixture: () => StorageFixture) => {
     };
     const state: State = createState({ storage, now, log });
     const rawItem = async (pk: string): Promise<Partial<StoredItem>> => (await storage.get(pk)) ?? {};
-    return { state, clock, storage, warnings, rawItem };
+    const resource = aResource(START);
+    return { state, clock, storage, warnings, rawItem, resource, read: () => state.getResource(resource.id) };
   }
   return open;
 };

@@ -3,61 +3,58 @@ import { describe, expect, it } from 'vitest';
 import { ItemTooLarge } from '../../../core/state/create-state.ts';
 import { archiveKey, hasKey, linkId } from '../../../core/state/keys.ts';
 import type { StoredItem } from '../../../core/state/storage.ts';
-import { aResource, aTrack } from './resources.ts';
+import { aTrack } from './resources.ts';
 import { describeState, START } from './state-fixture.ts';
 
 const HOUR = 3600;
 const DAY = 24 * HOUR;
+const ENTRY = { url: 'https://media.example/1', title: 'One', author: null, coverUrl: null };
 
 describeState('createState', (open) => {
   describe('resources', () => {
     it('are read as they were written', async () => {
-      const { state } = await open();
-      const resource = aResource(START);
+      const { state, resource, read } = await open();
       await state.putResource(resource);
-      expect(await state.getResource(resource.id)).toEqual(resource);
+      expect(await read()).toEqual(resource);
       expect(await state.getResource('unknown')).toBeUndefined();
     });
 
     it('are absent once expired, before the table deletes them', async () => {
-      const { state, clock, rawItem } = await open();
-      const resource = aResource(START);
+      const { state, clock, rawItem, resource, read } = await open();
       await state.putResource(resource);
       clock.now = resource.expiresAt - 1;
-      expect(await state.getResource(resource.id)).toBeDefined();
+      expect(await read()).toBeDefined();
       clock.now = resource.expiresAt;
-      expect(await state.getResource(resource.id)).toBeUndefined();
+      expect(await read()).toBeUndefined();
       expect(await rawItem(`resource#${resource.id}`)).toHaveProperty('pk');
     });
 
     it('have the exact sizes that streams add, until they are replaced or expire', async () => {
-      const { state, clock } = await open();
-      const resource = aResource(START);
+      const { state, clock, resource, read } = await open();
       await state.putExactSize(resource, 'too-early', 1);
-      expect(await state.getResource(resource.id)).toBeUndefined();
+      expect(await read()).toBeUndefined();
       await state.putResource(resource);
-      expect(await state.getResource(resource.id)).not.toHaveProperty('exactSizes');
+      expect(await read()).not.toHaveProperty('exactSizes');
       const [first = '', second = ''] = ['a_Rendition-1', 'a_Rendition-2'];
       await state.putExactSize(resource, first, 5_000_000_001);
       await state.putExactSize(resource, second, 2);
       await state.putExactSize(resource, second, 3);
-      const stored = await state.getResource(resource.id);
+      const stored = await read();
       expect(stored).toEqual({ ...resource, exactSizes: { [first]: 5_000_000_001, [second]: 3 } });
       await state.putResource({ ...resource, exactSizes: { [first]: 4 } });
-      expect((await state.getResource(resource.id))?.exactSizes).toEqual({ [first]: 4 });
+      expect((await read())?.exactSizes).toEqual({ [first]: 4 });
       clock.now = START + 2 * DAY;
       await state.putExactSize(resource, first, 9);
-      expect(await state.getResource(resource.id)).toBeUndefined();
+      expect(await read()).toBeUndefined();
     });
 
     it('are extended by a day when touched, once an hour', async () => {
-      const { state, clock } = await open();
-      const resource = aResource(START);
+      const { state, clock, resource, read } = await open();
       await state.putResource(resource);
       const expiryAfterUseAt = async (now: number) => {
         clock.now = now;
         await state.touchResource(resource);
-        return (await state.getResource(resource.id))?.expiresAt;
+        return (await read())?.expiresAt;
       };
       expect(await expiryAfterUseAt(START + HOUR - 1)).toBe(START + DAY);
       expect(await expiryAfterUseAt(START + HOUR)).toBe(START + HOUR + DAY);
@@ -66,33 +63,26 @@ describeState('createState', (open) => {
     });
 
     it('are neither restored nor overwritten when touched', async () => {
-      const { state, clock, rawItem } = await open();
-      const resource = aResource(START);
+      const { state, clock, rawItem, resource, read } = await open();
       await state.touchResource({ ...resource, expiresAt: START });
       expect(await rawItem(`resource#${resource.id}`)).toEqual({});
 
       await state.putResource({ ...resource, title: 'newer' });
       clock.now = START + 2 * HOUR;
       await state.touchResource(resource);
-      expect(await state.getResource(resource.id)).toMatchObject({ title: 'newer', expiresAt: START + 2 * HOUR + DAY });
+      expect(await read()).toMatchObject({ title: 'newer', expiresAt: START + 2 * HOUR + DAY });
 
       clock.now = START + 3 * DAY;
       await state.touchResource(resource);
-      expect(await state.getResource(resource.id)).toBeUndefined();
+      expect(await read()).toBeUndefined();
     });
 
     it('include lists of archives, found by their key and extended when touched', async () => {
       const { state, clock } = await open();
-      const id = archiveKey('https://media.example/list');
-      const entry = { url: 'https://media.example/1', title: 'One', author: null, coverUrl: null, resourceId: 'r' };
-      const list = {
-        id,
-        url: 'https://media.example/list',
-        title: 'List',
-        author: null,
-        entries: [entry],
-        expiresAt: START + DAY,
-      };
+      const url = 'https://media.example/list';
+      const id = archiveKey(url);
+      const entries = [{ ...ENTRY, resourceId: 'r' }];
+      const list = { id, url, title: 'List', author: null, entries, expiresAt: START + DAY };
       expect(await state.getArchivedList(id)).toBeUndefined();
       await state.putArchivedList(list);
       expect(await state.getArchivedList(id)).toEqual(list);
@@ -122,20 +112,19 @@ describeState('createState', (open) => {
     });
 
     it('are stored without fragments above the size limit, with a warning', async () => {
-      const { state, warnings } = await open();
+      const { state, warnings, resource, read } = await open();
       const urls = Array.from({ length: 6000 }, () => randomBytes(64).toString('hex')).join('\n');
       const fragments = { urls, durations: [6000, 2_000_000] };
-      const resource = aResource(START, { tracks: [aTrack({ delivery: 'dash', fragments })] });
-      await state.putResource(resource);
-      const { fragments: _, ...track } = aTrack({ delivery: 'dash', fragments });
-      expect(await state.getResource(resource.id)).toEqual({ ...resource, tracks: [track] });
+      const track = aTrack({ delivery: 'dash' });
+      await state.putResource({ ...resource, tracks: [{ ...track, fragments }] });
+      expect(await read()).toEqual({ ...resource, tracks: [track] });
       expect(warnings).toHaveLength(1);
     });
 
     it('are rejected when too large without fragments', async () => {
-      const { state } = await open();
-      const resource = aResource(START, { title: randomBytes(400 * 1024).toString('base64') });
-      await expect(state.putResource(resource)).rejects.toThrow(ItemTooLarge);
+      const { state, resource } = await open();
+      const title = randomBytes(400 * 1024).toString('base64');
+      await expect(state.putResource({ ...resource, title })).rejects.toThrow(ItemTooLarge);
     });
 
     it.each([
@@ -144,22 +133,13 @@ describeState('createState', (open) => {
       ['corrupt bytes', { data: Buffer.from('not brotli') }],
       ['no bytes', { data: 'text' }],
       ['an expiry that is no number', { expiresAt: 'soon' }],
-    ])('with %s are absent', async (_what, change) => {
-      const { state, storage, rawItem } = await open();
-      const resource = aResource(START);
+      ['another id', { pk: 'resource#other' }, 'other'],
+    ])('with %s are absent', async (_what, change, id?: string) => {
+      const { state, storage, rawItem, resource } = await open();
       await state.putResource(resource);
       const item = await rawItem(`resource#${resource.id}`);
       await storage.put({ ...item, ...change } as StoredItem);
-      expect(await state.getResource(resource.id)).toBeUndefined();
-    });
-
-    it('with another id are absent', async () => {
-      const { state, storage, rawItem } = await open();
-      const resource = aResource(START);
-      await state.putResource(resource);
-      const item = await rawItem(`resource#${resource.id}`);
-      await storage.put({ ...item, pk: 'resource#other' });
-      expect(await state.getResource('other')).toBeUndefined();
+      expect(await state.getResource(id ?? resource.id)).toBeUndefined();
     });
   });
 
@@ -188,17 +168,16 @@ describeState('createState', (open) => {
     });
 
     it('outlive the keys of their resource, and can be stored again once expired', async () => {
-      const { state, clock } = await open();
-      const resource = aResource(START);
+      const { state, clock, resource, read } = await open();
       await state.putResource(resource);
       await state.putAttachment(resource.id, 'cover', one);
       for (let hours = 23; hours < 24 * 10; hours += 23) {
         clock.now = START + hours * HOUR;
-        await state.touchResource((await state.getResource(resource.id)) ?? resource);
+        await state.touchResource((await read()) ?? resource);
       }
-      const { expiresAt = 0 } = (await state.getResource(resource.id)) ?? {};
+      const { expiresAt = 0 } = (await read()) ?? {};
       clock.now = expiresAt;
-      expect(await state.getResource(resource.id)).toBeUndefined();
+      expect(await read()).toBeUndefined();
       expect(await state.getAttachment(resource.id, 'cover')).toEqual(one);
       clock.now = START + 30 * DAY;
       expect(await state.getAttachment(resource.id, 'cover')).toBeUndefined();
@@ -211,9 +190,8 @@ describeState('createState', (open) => {
     it('are read as they were written, until they expire', async () => {
       const { state, clock } = await open();
       const url = 'https://media.example/list';
-      const entry = { url: 'https://media.example/1', title: 'One', author: null, coverUrl: null };
       const base = { id: linkId(url), url, freshUntil: START + HOUR, expiresAt: START + DAY };
-      const link = { ...base, type: 'PlayList', title: null, author: null, coverUrl: null, entries: [entry] } as const;
+      const link = { ...base, type: 'PlayList', title: null, author: null, coverUrl: null, entries: [ENTRY] } as const;
       await state.putLink(link);
       expect(await state.getLink(link.id)).toEqual(link);
       clock.now = START + DAY;
