@@ -30,11 +30,11 @@ describe('resolve', () => {
   });
 
   it('resolves an item once for concurrent callers', async () => {
-    const { resource, untilPending, workers } = createFixture();
+    const { resource, answerNext, workers } = createFixture();
     const answers = [resource(), resource(), resource(`${PAGE}#again`)];
-    (await untilPending())[0]?.answer(item('1'));
+    await answerNext(item('1'));
     expect(new Set((await Promise.all(answers)).map(({ id }) => id)).size).toBe(1);
-    expect(workers[0]?.pending).toHaveLength(1);
+    expect(workers[0]?.pending).toEqual([]);
   });
 
   it('is aborted when the last caller leaves', async () => {
@@ -115,9 +115,9 @@ describe('an item whose formats could not all be read', () => {
   });
 
   it('is incomplete too when a request of yt-dlp took too long', async () => {
-    const { resource, untilPending } = createFixture();
+    const { resource, answerNext } = createFixture();
     const resolving = resource();
-    (await untilPending())[0]?.answer(item('1'), true);
+    await answerNext(item('1'), true);
     const { freshUntil, isIncomplete } = await resolving;
     expect(isIncomplete).toBe(true);
     expect(freshUntil).toBeLessThan(Date.now() / 1000 + 60);
@@ -126,19 +126,30 @@ describe('an item whose formats could not all be read', () => {
 
 describe('refresh', () => {
   const urls = ({ tracks }: Resource) => tracks.map(({ formatId, url }) => [formatId, new URL(url).search]);
+  const formatsOf = (info: Info) => info.formats as Info[];
+  /** Without its second format. */
+  const CUT = item('1', { formats: formatsOf(item('1')).slice(0, 1) });
+  /** An item that is stored, and a refresh that finds something else. */
+  const stored = async (options?: Parameters<typeof createFixture>[1]) => {
+    const answers: Record<string, Info | WorkerFailure> = { [PAGE]: item('1') };
+    const fixture = createFixture(answers, options);
+    const before = await fixture.resource();
+    const refreshAs = (answer: Info | WorkerFailure) => {
+      answers[PAGE] = answer;
+      return fixture.resolver.refresh(before);
+    };
+    return { ...fixture, before, refreshAs };
+  };
   const moved = (info: Info, mark: string): Info => ({
     ...info,
     title: 'Another title',
     duration: 99,
-    formats: (info.formats as Info[]).map((format) => ({ ...format, url: `${format.url}&${mark}` })),
+    formats: formatsOf(info).map((format) => ({ ...format, url: `${format.url}&${mark}` })),
   });
 
   it('updates the URLs of the formats and keeps everything else', async () => {
-    const answers = { [PAGE]: item('1') };
-    const { resolver, resource, resources } = createFixture(answers);
-    const before = await resource();
-    answers[PAGE] = moved(item('1'), 'new');
-    const after = await resolver.refresh(before);
+    const { before, refreshAs, resources } = await stored();
+    const after = await refreshAs(moved(item('1'), 'new'));
     expect(urls(after)).toEqual([
       ['high', '?high&new'],
       ['low', '?low&new'],
@@ -152,52 +163,44 @@ describe('refresh', () => {
   });
 
   it('returns the new URLs without storing them while the disk is full', async () => {
-    const answers = { [PAGE]: item('1') };
     let isFull = false;
     const putResource = async () => {
       if (isFull) throw new StorageFull('No space');
     };
     const state = { ...createMemoryState().state, putResource };
-    const { resolver, resource } = createFixture(answers, { state });
-    const before = await resource();
-    answers[PAGE] = moved(item('1'), 'new');
+    const { refreshAs } = await stored({ state });
     isFull = true;
-    expect(urls(await resolver.refresh(before))[0]).toEqual(['high', '?high&new']);
+    expect(urls(await refreshAs(moved(item('1'), 'new')))[0]).toEqual(['high', '?high&new']);
   });
 
   it('drops a missing format from the tracks, not from the renditions', async () => {
-    const answers = { [PAGE]: item('1') };
-    const { resolver, resource } = createFixture(answers);
-    const before = await resource();
-    answers[PAGE] = { ...item('1'), formats: (item('1').formats as Info[]).slice(0, 1) };
-    const after = await resolver.refresh(before);
+    const { before, refreshAs } = await stored();
+    const after = await refreshAs(CUT);
     expect(urls(after)).toEqual([['low', '?low']]);
     expect(after.renditions).toEqual(before.renditions);
   });
 
   it('keeps a missing format when a request of yt-dlp took too long', async () => {
-    const before = await createFixture({ [PAGE]: item('1') }).resource();
-    const { resolver, untilPending } = createFixture();
+    const { before } = await stored();
+    const { resolver, answerNext } = createFixture();
     const refreshing = resolver.refresh(before);
-    (await untilPending())[0]?.answer({ ...item('1'), formats: (item('1').formats as Info[]).slice(0, 1) }, true);
+    await answerNext(CUT, true);
     expect(urls(await refreshing)).toEqual(urls(before));
   });
 
   it('runs once for concurrent callers', async () => {
-    const answers = { [PAGE]: item('1') };
-    const { extracted, resolver, resource } = createFixture(answers);
-    const before = await resource();
-    await Promise.all([resolver.refresh(before), resolver.refresh(before), resolver.refresh(before)]);
+    const { extracted, resolver, before } = await stored();
+    await Promise.all([1, 2, 3].map(() => resolver.refresh(before)));
     expect(extracted).toHaveLength(2);
   });
 
   it('uses the share of the client whose stream needs it', async () => {
-    const stored = await createFixture({ [PAGE]: item('1') }).resource();
+    const { before } = await stored();
     const { resolve, resolver, untilPending, workers } = createFixture(undefined, { concurrency: 2 });
     const settled = (work: Promise<unknown>) => work.catch(() => undefined);
     const resolving = settled(resolve(`${PAGE}/own`, { client: 'a' }));
     await untilPending();
-    const refreshing = settled(resolver.refresh(stored, undefined, 'a'));
+    const refreshing = settled(resolver.refresh(before, undefined, 'a'));
     const other = settled(resolve(`${PAGE}/other`, { client: 'b' }));
     await expect
       .poll(() => workers[0]?.pending.map(({ request }) => request.url))
@@ -221,10 +224,7 @@ describe('refresh', () => {
     ['the page has other items now', list(item('8'), item('9')), 404],
     ['the source is in trouble', { kind: 'network' }, 502],
   ])('fails when %s', async (_, answer, expected) => {
-    const answers: Record<string, Info | WorkerFailure> = { [PAGE]: item('1') };
-    const { resolver, resource } = createFixture(answers);
-    const before = await resource();
-    answers[PAGE] = answer;
-    await expect(asProblem(resolver.refresh(before))).rejects.toMatchObject(status(expected));
+    const { refreshAs } = await stored();
+    await expect(asProblem(refreshAs(answer))).rejects.toMatchObject(status(expected));
   });
 });

@@ -79,5 +79,9 @@ export function fakeWorkers(answers?: (request: Omit<WorkerRequest, 'id'>) => Re
     return workers[index]?.pending ?? [];
   };
 
-  return { workers, start, untilPending };
+  /** Answers the one request that has no answer, once there is one. */
+  const answerNext = async (info: Record<string, unknown>, isIncomplete?: boolean) =>
+    (await untilPending()).shift()?.answer(info, isIncomplete);
+
+  return { workers, start, untilPending, answerNext };
 }

@@ -61,7 +61,7 @@ export const list = (...entries: Info[]): Info => ({ _type: 'playlist', id: 'lis
 export function createFixture(answers?: Record<string, Info | WorkerFailure>, options: Partial<ResolverOptions> = {}) {
   /** URLs that were extracted. */
   const extracted: string[] = [];
-  const { workers, start, untilPending } = fakeWorkers(
+  const { workers, start, ...pending } = fakeWorkers(
     answers &&
       ((request) => {
         extracted.push(request.url);
@@ -88,5 +88,5 @@ export function createFixture(answers?: Record<string, Info | WorkerFailure>, op
     if (resolved.type !== 'PlayList') throw new Error('Not a list');
     return resolved.items.map(({ entry, resource }) => [entry.title, resource?.origin.entryId]);
   };
-  return { extracted, items, links, resolve, resolver, resource, resources, touched, untilPending, workers };
+  return { extracted, items, links, resolve, resolver, resource, resources, touched, workers, ...pending };
 }

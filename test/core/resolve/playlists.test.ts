@@ -15,6 +15,9 @@ describe('playlists', () => {
     [PAGE]: { ...list(...names.map((name) => listed(name))), ...more },
     ...Object.fromEntries(names.map((name) => [entryUrl(name), others[name] ?? item(name)])),
   });
+  /** Entries with and without their items. */
+  const found = (name: string) => [`Title ${name}`, name];
+  const missing = (name: string) => [`Listed ${name}`, undefined];
   const GONE: WorkerFailure = { kind: 'http', httpStatus: 404 };
 
   it('omit entries that are gone, private or protected, and keep those that failed temporarily', async () => {
@@ -26,33 +29,23 @@ describe('playlists', () => {
         broken: { kind: 'network' },
       }),
     );
-    expect(await items()).toEqual([
-      ['Title a', 'a'],
-      ['Listed broken', undefined],
-      ['Title b', 'b'],
-    ]);
+    expect(await items()).toEqual([found('a'), missing('broken'), found('b')]);
   });
 
   it('are completed by the next request', async () => {
     const answers = listOf(['a', 'late'], { late: { kind: 'timeout' } });
     const { extracted, items } = createFixture(answers);
-    expect(await items()).toEqual([
-      ['Title a', 'a'],
-      ['Listed late', undefined],
-    ]);
+    expect(await items()).toEqual([found('a'), missing('late')]);
     answers[entryUrl('late')] = item('late');
-    expect(await items()).toEqual([
-      ['Title a', 'a'],
-      ['Title late', 'late'],
-    ]);
+    expect(await items()).toEqual(['a', 'late'].map(found));
     expect(await items()).toHaveLength(2);
     expect(extracted).toEqual([PAGE, entryUrl('a'), entryUrl('late'), entryUrl('late')]);
   });
 
   it('do not wait past the deadline for entries that are resolved elsewhere', async () => {
     const never = new Promise<never>(() => undefined);
-    const { resolver } = createFixture({ [PAGE]: list(listed('a')) }, { resolveEntry: () => never });
-    expect(await resolver.resolve(PAGE, { deadline: Date.now() + 2_000 })).toMatchObject({
+    const { resolve } = createFixture(listOf(['a']), { resolveEntry: () => never });
+    expect(await resolve(PAGE, { deadline: Date.now() + 2_000 })).toMatchObject({
       items: [{ entry: { title: 'Listed a' } }],
     });
   });
@@ -63,17 +56,14 @@ describe('playlists', () => {
       items: [{ entry: { title: 'Listed a' } }, { entry: { title: 'Listed b' } }],
     });
     expect(extracted).toEqual([PAGE]);
-    expect(await items()).toEqual([
-      ['Title a', 'a'],
-      ['Title b', 'b'],
-    ]);
+    expect(await items()).toEqual(['a', 'b'].map(found));
     expect(extracted).toEqual([PAGE, entryUrl('a'), entryUrl('b')]);
   });
 
   it('stop entries in progress at entriesDeadline', async () => {
-    const { resolve, untilPending, workers } = createFixture();
+    const { resolve, answerNext, workers } = createFixture();
     const resolving = resolve(PAGE, { entriesDeadline: Date.now() + 400 });
-    (await untilPending()).shift()?.answer(list(listed('a')));
+    await answerNext(list(listed('a')));
     expect(await resolving).toMatchObject({ items: [{ entry: { title: 'Listed a' } }] });
     await expect.poll(() => workers[0]?.pending.every(({ signal }) => signal?.aborted)).toBe(true);
   });
@@ -99,10 +89,7 @@ describe('playlists', () => {
       [entryUrl('a')]: item('a'),
       [entryUrl('b')]: item('b'),
     });
-    expect(await items()).toEqual([
-      ['Title b', 'b'],
-      ['Title a', 'a'],
-    ]);
+    expect(await items()).toEqual(['b', 'a'].map(found));
   });
 
   it('distinguish items that share one id when they are refreshed', async () => {
@@ -116,11 +103,7 @@ describe('playlists', () => {
   });
 
   it('count the entries at their source, and name the places of those that are not available', async () => {
-    const failing: Record<string, WorkerFailure> = {
-      gone: GONE,
-      late: { kind: 'timeout' },
-      private: { kind: 'login' },
-    };
+    const failing: Answers = { gone: GONE, late: { kind: 'timeout' }, private: { kind: 'login' } };
     const answers = listOf(['a', 'gone', 'late', 'private'], failing, { playlist_count: 9 });
     const { resolve, items } = createFixture(answers, { playlistLimit: 4 });
     const counts = { totalEntries: 9, isCut: true, unavailable: [2, 4] };
@@ -128,10 +111,7 @@ describe('playlists', () => {
     // From the table, once with an entry to resolve and once without.
     answers[entryUrl('late')] = item('late');
     expect(await resolve()).toMatchObject(counts);
-    expect(await items()).toEqual([
-      ['Title a', 'a'],
-      ['Title late', 'late'],
-    ]);
+    expect(await items()).toEqual(['a', 'late'].map(found));
     expect(await resolve()).toMatchObject(counts);
   });
 
@@ -142,25 +122,21 @@ describe('playlists', () => {
 
   it('pass the metadata of an entry to yt-dlp, without the data smuggled in its URL', async () => {
     const entry = listed('a', { _type: 'url_transparent', url: `${entryUrl('a')}#__youtubedl_smuggle=%7B%7D` });
-    const { resolver, untilPending, workers } = createFixture();
-    const resolving = resolver.resolve(PAGE, { deadline: Date.now() + 20_000 });
-    (await untilPending()).shift()?.answer(list(entry));
-    await untilPending();
-    const pendingRequest = workers[0]?.pending.shift();
-    expect(pendingRequest?.request).toMatchObject({ url: entryUrl('a'), entry });
-    pendingRequest?.answer(item('a'));
+    const { resolve, untilPending, answerNext } = createFixture();
+    const resolving = resolve();
+    await answerNext(list(entry));
+    expect((await untilPending())[0]?.request).toMatchObject({ url: entryUrl('a'), entry });
+    await answerNext(item('a'));
     expect(await resolving).toMatchObject({ items: [{ entry: { url: entryUrl('a') } }] });
   });
 
   it('use their own titles for their entries, apart from the plain link and from other lists', async () => {
     const other = 'https://media.example/other-list';
     const named = (title: string) => list(listed('a', { _type: 'url_transparent', title, url: entryUrl('a') }));
-    const { resolver, untilPending } = createFixture();
+    const { resolve, answerNext } = createFixture();
     const titleOf = async (url: string, ...answers: Info[]) => {
-      const resolving = resolver.resolve(url, { deadline: Date.now() + 20_000 });
-      for (const answer of answers) {
-        (await untilPending()).shift()?.answer(answer);
-      }
+      const resolving = resolve(url);
+      for (const answer of answers) await answerNext(answer);
       const resolved = await resolving;
       const found = resolved.type === 'Media' ? resolved.resource : resolved.items[0]?.resource;
       return [found?.title, found?.id];
@@ -203,10 +179,7 @@ describe('playlists', () => {
     const later = createFixture(answers);
     later.links.set(known.id, { ...known, freshUntil });
     for (const [id, resource] of first.resources) later.resources.set(id, resource);
-    expect(await later.items()).toEqual([
-      ['Title a', 'a'],
-      ['Listed b', undefined],
-    ]);
+    expect(await later.items()).toEqual([found('a'), missing('b')]);
     expect(later.links.get(known.id)?.freshUntil).toBe(freshUntil);
   });
 
@@ -216,30 +189,27 @@ describe('playlists', () => {
     };
     const state = { ...createMemoryState().state, putLink };
     const { items } = createFixture(listOf(['a']), { state });
-    expect(await items()).toEqual([['Title a', 'a']]);
+    expect(await items()).toEqual(['a'].map(found));
   });
 
   it('resolve their entries by resolveEntry if given', async () => {
     const requests: unknown[] = [];
     const there = createFixture({ [entryUrl('a')]: item('a') });
-    const { items } = createFixture(
-      { [PAGE]: list(listed('a')) },
-      {
-        resolveEntry: async (request, bounds) => {
-          requests.push(JSON.parse(JSON.stringify(request)));
-          return there.resolver.resolveEntry(request, bounds);
-        },
+    const { items } = createFixture(listOf(['a']), {
+      resolveEntry: async (request, bounds) => {
+        requests.push(JSON.parse(JSON.stringify(request)));
+        return there.resolver.resolveEntry(request, bounds);
       },
-    );
-    expect(await items()).toEqual([['Title a', 'a']]);
+    });
+    expect(await items()).toEqual(['a'].map(found));
     expect(requests).toEqual([{ url: entryUrl('a'), entry: listed('a'), ancestors: [PAGE] }]);
   });
 
   it('are aborted with their caller', async () => {
-    const { resolve, untilPending, workers } = createFixture();
+    const { resolve, answerNext, untilPending, workers } = createFixture();
     const leaving = new AbortController();
     const left = resolve(PAGE, { signal: leaving.signal });
-    (await untilPending()).shift()?.answer(list(listed('a')));
+    await answerNext(list(listed('a')));
     await untilPending();
     leaving.abort(new Error('left'));
     await expect(left).rejects.toThrow('left');

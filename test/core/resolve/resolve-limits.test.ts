@@ -75,9 +75,9 @@ describe('resolve', () => {
   });
 
   it('answers a stored link while the links of its client wait', async () => {
-    const { resolve, untilPending } = createFixture(undefined, { maxResolvesPerClient: 1 });
+    const { resolve, answerNext } = createFixture(undefined, { maxResolvesPerClient: 1 });
     const first = resolve(PAGE, { client: 'a' });
-    (await untilPending())[0]?.answer(item('1'));
+    await answerNext(item('1'));
     await first;
     const leaving = new AbortController();
     const slow = resolve('https://slow.example/', { client: 'a', signal: leaving.signal });

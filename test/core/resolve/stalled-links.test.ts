@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { linkId } from '../../../core/state/keys.ts';
+import type { WorkerFailure } from '../../../packages/yt-dlp-worker/src/worker/worker-protocol.ts';
 import { asProblem } from '../../support/as-problem.ts';
-import { createFixture, item, list, listed, PAGE } from './fixture.ts';
+import { createFixture, type Info, item, list, listed, PAGE } from './fixture.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'] });
@@ -10,28 +11,33 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+const TIMEOUT: WorkerFailure = { kind: 'timeout' };
 type Fixture = ReturnType<typeof createFixture>;
 const pass = (seconds: number) => vi.setSystemTime(Date.now() + seconds * 1000);
 const requested = ({ workers }: Fixture) => workers[0]?.pending.length ?? 0;
 
+/** Answers a request, counted from 1, once it is made. */
+async function respond(fixture: Fixture, number: number, response: Info | WorkerFailure, seconds = 0) {
+  await expect.poll(() => requested(fixture)).toBe(number);
+  pass(seconds);
+  const request = fixture.workers[0]?.pending[number - 1];
+  if ('kind' in response) request?.fail(response as WorkerFailure);
+  else request?.answer(response);
+}
+
 /** A resolve whose site does not answer within some seconds. */
-async function stall(fixture: Fixture, client: string | undefined, seconds = 25) {
+async function stall(fixture: Fixture, client: string | undefined, seconds = 25, failed: WorkerFailure = TIMEOUT) {
   const count = requested(fixture);
   const failure = asProblem(fixture.resolve(PAGE, { client })).catch((error: unknown) => error);
-  await expect.poll(() => requested(fixture)).toBe(count + 1);
-  pass(seconds);
-  fixture.workers[0]?.pending.at(-1)?.fail({ kind: 'timeout' });
+  await respond(fixture, count + 1, failed, seconds);
   return failure;
 }
 
 /** Resolves a list for the client `a`, whose only entry does not answer within some seconds. */
 async function stallEntry(fixture: Fixture, seconds: number) {
   const resolved = fixture.resolve(PAGE, { client: 'a' });
-  await expect.poll(() => requested(fixture)).toBe(1);
-  fixture.workers[0]?.pending[0]?.answer(list(listed('slow')));
-  await expect.poll(() => requested(fixture)).toBe(2);
-  pass(seconds);
-  fixture.workers[0]?.pending[1]?.fail({ kind: 'timeout' });
+  await respond(fixture, 1, list(listed('slow')));
+  await respond(fixture, 2, TIMEOUT, seconds);
   return resolved;
 }
 
@@ -58,8 +64,7 @@ it('the link is tried again after some minutes', async () => {
   await stall(fixture, 'a');
   pass(181);
   const again = fixture.resolve(PAGE, { client: 'a' });
-  await expect.poll(() => requested(fixture)).toBe(2);
-  fixture.workers[0]?.pending[1]?.answer(item('1'));
+  await respond(fixture, 2, item('1'));
   expect(await again).toMatchObject({ type: 'Media' });
 });
 
@@ -67,8 +72,7 @@ it('a success for another client ends it for all', async () => {
   const fixture = createFixture();
   await stall(fixture, 'a');
   const other = fixture.resolve(PAGE, { client: 'b' });
-  await expect.poll(() => requested(fixture)).toBe(2);
-  fixture.workers[0]?.pending[1]?.answer(item('1'));
+  await respond(fixture, 2, item('1'));
   await other;
   expect(await fixture.resolve(PAGE, { client: 'a' })).toMatchObject({ type: 'Media' });
   expect(requested(fixture)).toBe(2);
@@ -86,11 +90,8 @@ it.each<[string, string | undefined, number]>([
 
 it('another failure is not remembered, however long it took', async () => {
   const fixture = createFixture();
-  const failure = asProblem(fixture.resolve(PAGE, { client: 'a' })).catch((error: unknown) => error);
-  await expect.poll(() => requested(fixture)).toBe(1);
-  pass(25);
-  fixture.workers[0]?.pending[0]?.fail({ kind: 'http', httpStatus: 500 });
-  expect(await failure).toMatchObject({ details: { status: 502 } });
+  const failure = await stall(fixture, 'a', 25, { kind: 'http', httpStatus: 500 });
+  expect(failure).toMatchObject({ details: { status: 502 } });
   expect(fixture.links.size).toBe(0);
 });
 
@@ -104,23 +105,19 @@ it('a table that fails does not change the failure', async () => {
 it('an entry of a list that stalls is not asked again for the client, and is asked for another', async () => {
   const entry = 'https://media.example/slow';
   const fixture = createFixture();
-  const first = stallEntry(fixture, 25);
-  expect(await first).toMatchObject({ items: [{ entry: { url: entry } }] });
+  expect(await stallEntry(fixture, 25)).toMatchObject({ items: [{ entry: { url: entry } }] });
   expect(await fixture.resolve(PAGE, { client: 'a' })).toMatchObject({ items: [{ entry: { url: entry } }] });
   expect(requested(fixture)).toBe(2);
   const other = fixture.resolve(PAGE, { client: 'b' });
-  await expect.poll(() => requested(fixture)).toBe(3);
-  fixture.workers[0]?.pending[2]?.answer(item('1'));
+  await respond(fixture, 3, item('1'));
   expect(await other).toMatchObject({ items: [{ resource: { title: 'Title 1' } }] });
 });
 
 it('an entry that the deadline of its list has cut off is asked again', async () => {
   const fixture = createFixture();
-  const first = stallEntry(fixture, 60);
-  expect(await first).not.toHaveProperty('items.0.resource');
+  expect(await stallEntry(fixture, 60)).not.toHaveProperty('items.0.resource');
   const second = fixture.resolve(PAGE, { client: 'a' });
-  await expect.poll(() => requested(fixture)).toBe(3);
-  fixture.workers[0]?.pending[2]?.answer(item('1'));
+  await respond(fixture, 3, item('1'));
   expect(await second).toMatchObject({ items: [{ resource: { title: 'Title 1' } }] });
 });
 
