@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SettingError } from '../../../core/config/parsers.ts';
 import { readSettings } from '../../../core/config/settings.ts';
-import { hostMatcher, matchesSite, parseProxyRule, parseSitePattern } from '../../../core/config/site-rules.ts';
+import { hostMatcher, parseProxyRule, parseSitePattern } from '../../../core/config/site-rules.ts';
 import { siteOf } from '../../../core/egress/proxy-pool.ts';
 
 describe('parseSitePattern', () => {
@@ -14,20 +14,6 @@ describe('parseSitePattern', () => {
   it.each(['', '*.', 'a b', 'media.example/path', 'media.example:443', '[', '%'])('rejects %j', (text) =>
     expect(parseSitePattern(text)).toBeUndefined(),
   );
-});
-
-describe('matchesSite', () => {
-  const site = { host: 'media.example', subdomainsOnly: false };
-  it.each([
-    ['https://media.example/x', true],
-    ['https://media.example./x', true],
-    ['https://www.media.example/x', true],
-    ['https://othermedia.example/x', false],
-    ['no link', false],
-  ])('of %s is %s', (link, isMatch) => expect(matchesSite(site, link)).toBe(isMatch));
-
-  it('of the site itself is false for its subdomains alone', () =>
-    expect(matchesSite({ ...site, subdomainsOnly: true }, 'https://media.example/x')).toBe(false));
 });
 
 describe('siteOf', () => {

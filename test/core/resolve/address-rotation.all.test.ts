@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { createEgress, type EgressOptions } from '../../../core/egress/create-egress.ts';
 import { NotDeliverable, NotFound, UpstreamError } from '../../../core/errors/index.ts';
@@ -6,6 +5,7 @@ import { createResolver } from '../../../core/resolve/create-resolver.ts';
 import { createAddressRotation } from '../../../core/resolve/extraction-pool.ts';
 import type { Resource } from '../../../core/state/resource.ts';
 import { createSourceOpeners } from '../../../stream-service/source/open-source.ts';
+import { PLUGIN_DIR } from '../../contract/target-settings.ts';
 import { startOrigin } from '../../origin/server.ts';
 import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { installedTools } from '../../support/installed-tools.ts';
@@ -112,7 +112,7 @@ async function startHost(options: Partial<EgressOptions>, table = createMemorySt
       tools: { ytDlp: () => ytDlp },
       egress,
       state: table.state,
-      pluginDirs: [fileURLToPath(new URL('../../origin/plugin', import.meta.url))],
+      pluginDirs: [PLUGIN_DIR],
       concurrency: 1,
     }),
   );

@@ -7,7 +7,7 @@ import { asProblem } from '../../support/as-problem.ts';
 import { fakeWorkers, fakeYtDlp } from './fake-workers.ts';
 
 function createFixture(options: Partial<ExtractionPoolOptions> = {}) {
-  const { workers, start, untilPending } = fakeWorkers();
+  const { start, ...fake } = fakeWorkers();
   const sessions = { open: 0, refused: false, bytes: 0 };
   const inPlace: { ytDlp: YtDlp | undefined } = { ytDlp: fakeYtDlp('1') };
   const pool = createExtractionPool({
@@ -44,26 +44,26 @@ function createFixture(options: Partial<ExtractionPoolOptions> = {}) {
     });
     return info;
   };
-  return { ask, pool, inPlace, sessions, untilPending, workers };
+  return { ask, pool, inPlace, sessions, ...fake };
 }
 
-const until = (condition: () => boolean | undefined) => expect.poll(condition, { interval: 5 }).toBe(true);
+const until = (condition: () => boolean | undefined | Promise<boolean>) =>
+  expect.poll(condition, { interval: 5 }).toBe(true);
 const status = (status: number) => ({ details: { status } });
 
 describe('createExtractionPool', () => {
   it('sends each request to one warm worker, through its own proxy session', async () => {
-    const { ask, sessions, untilPending, workers, pool } = createFixture();
+    const { ask, sessions, untilPending, answerNext, workers, pool } = createFixture();
     await pool.warm();
     const first = ask();
-    await untilPending();
-    expect(workers[0]?.pending[0]?.request).toMatchObject({
+    expect((await untilPending())[0]?.request).toMatchObject({
       url: 'https://media.example/',
       flat: true,
       proxy: 'http://u:p@127.0.0.1:1',
       playlistLimit: 7,
     });
     expect(sessions.open).toBe(1);
-    workers[0]?.pending.shift()?.answer({ id: 'a' });
+    await answerNext({ id: 'a' });
     expect(await first).toEqual({ id: 'a' });
     expect(sessions.open).toBe(0);
     expect(workers).toHaveLength(1);
@@ -84,8 +84,7 @@ describe('createExtractionPool', () => {
     await expect(asProblem(lost)).rejects.toMatchObject(status(502));
     await until(() => workers.length === 2);
     const next = ask();
-    await untilPending(1, 1);
-    workers[1]?.pending.shift()?.answer({ id: 'b' });
+    (await untilPending(1, 1)).shift()?.answer({ id: 'b' });
     expect(await next).toEqual({ id: 'b' });
     expect(sessions.open).toBe(0);
   });
@@ -110,14 +109,12 @@ describe('createExtractionPool', () => {
     await until(() => workers.length === 2);
     await pool.warm();
     workers[1]?.crash();
-    await expect
-      .poll(() =>
-        pool.warm().then(
-          () => 'warm',
-          () => 'backing off',
-        ),
-      )
-      .toBe('backing off');
+    await until(() =>
+      pool.warm().then(
+        () => false,
+        () => true,
+      ),
+    );
     expect(workers).toHaveLength(2);
   });
 
@@ -138,11 +135,11 @@ describe('createExtractionPool', () => {
   });
 
   it('fails with 503 when the queue is full', async () => {
-    const { ask, untilPending } = createFixture();
+    const { ask, answerNext } = createFixture();
     const results = [ask(), ask()];
     await expect(asProblem(ask())).rejects.toMatchObject(status(503));
     for (const one of results) {
-      (await untilPending()).shift()?.answer({});
+      await answerNext({});
       await one;
     }
   });
@@ -212,11 +209,10 @@ describe('createExtractionPool', () => {
     ['a refusal is not the cause of an unsupported link', { refused: true }, 'unsupported' as const, 415],
     ['too many bytes are a 415', { bytes: 1000 }, 'unsupported' as const, 415],
   ])('takes the cause from the proxy: %s', async (_, session, kind, expected) => {
-    const { ask, sessions, untilPending, workers } = createFixture();
+    const { ask, sessions, untilPending } = createFixture();
     Object.assign(sessions, session);
     const result = ask();
-    await untilPending();
-    workers[0]?.pending[0]?.fail({ kind });
+    (await untilPending())[0]?.fail({ kind });
     await expect(asProblem(result)).rejects.toMatchObject(status(expected));
   });
 

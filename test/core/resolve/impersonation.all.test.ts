@@ -26,8 +26,8 @@ const inside = createServer((socket) => {
 });
 const { host: insideHost } = closeAfterwards(await listen(inside));
 
-const headersOf = async ({ origin, resolver }: typeof warm, path: string) => {
-  await resolver.resolve(origin.url(path), { deadline: Date.now() + 150_000 });
+const headersOf = async ({ origin, resolve }: typeof warm, path: string) => {
+  await resolve(path);
   return origin.requestsTo(path).map(({ headers }) => headers);
 };
 

@@ -2,45 +2,23 @@ import { describe, expect, it } from 'vitest';
 import { mp3SizeBytes } from '../../../core/conversions/conversion.ts';
 import { mergeResource } from '../../../core/resolve/merge-resource.ts';
 import type { Rendition, Resource, Track } from '../../../core/state/resource.ts';
+import { aRendition, aResource, aTrack } from '../state/resources.ts';
 
-const track = (formatId: string, more: Partial<Track> = {}): Track => ({
-  formatId,
-  delivery: 'direct',
-  url: `https://media.example/${formatId}`,
-  headers: {},
-  cookies: [],
-  container: 'mp4',
-  video: {},
-  audio: {},
-  sizeIsExact: false,
-  ...more,
-});
-const rendition = (formatId: string): Rendition => ({
-  id: `r-${formatId}`,
-  side: 'video',
-  urlType: 'Media',
-  formatIds: [formatId],
-  label: formatId,
-  description: null,
-  fileExtension: '.mp4',
-  mimeType: 'video/mp4',
-});
-const resource = (formatIds: readonly string[], more: Partial<Resource> = {}): Resource => ({
-  id: 'id',
-  origin: { url: 'https://site.example/', extractor: 'Site', entryId: '1' },
-  title: 'Old',
-  author: 'Author',
-  coverUrl: null,
-  durationSeconds: 60,
-  isLive: false,
-  tracks: formatIds.map((id) => track(id)),
-  renditions: formatIds.map(rendition),
-  mp3: { renditionId: `r-${formatIds[0]}`, sizeBytes: mp3SizeBytes(60, { title: 'Old', artist: 'Author' }) },
-  egress: 'direct',
-  freshUntil: 1,
-  expiresAt: 2,
-  ...more,
-});
+const track = (formatId: string, more: Partial<Track> = {}): Track =>
+  aTrack({ formatId, url: `https://media.example/${formatId}`, ...more });
+const rendition = (formatId: string) => aRendition(`r-${formatId}`, { formatIds: [formatId] });
+const resource = (formatIds: readonly string[], more: Partial<Resource> = {}): Resource =>
+  aResource(0, {
+    title: 'Old',
+    author: 'Author',
+    durationSeconds: 60,
+    tracks: formatIds.map((id) => track(id)),
+    renditions: formatIds.map(rendition),
+    mp3: { renditionId: `r-${formatIds[0]}`, sizeBytes: mp3SizeBytes(60, { title: 'Old', artist: 'Author' }) },
+    freshUntil: 1,
+    expiresAt: 2,
+    ...more,
+  });
 const formats = ({ tracks }: Resource) => tracks.map(({ formatId }) => formatId);
 
 describe('mergeResource', () => {

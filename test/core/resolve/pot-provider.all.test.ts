@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { ytDlpPlugins } from '../../../core/config/file-settings.ts';
+import { PLUGIN_DIR } from '../../contract/target-settings.ts';
 import { closeAfterwards } from '../../support/close-afterwards.ts';
 import { listen } from '../../support/listen.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -49,8 +50,8 @@ const statusThrough = async (proxy: string, url: string) => {
   return stdout;
 };
 
-const { origin, resolver } = await startResolver({
-  pluginDirs: [fileURLToPath(new URL('../../origin/plugin', import.meta.url))],
+const { single } = await startResolver({
+  pluginDirs: [PLUGIN_DIR],
   ytDlpPlugins: ytDlpPlugins('YT_DLP_PLUGINS', folder),
   ytDlpExtractorArgs: [`youtubepot-bgutilhttp:base_url=http://127.0.0.1:${port}`],
 });
@@ -63,9 +64,7 @@ it('is in compose.yaml in the version that is tested', async () => {
 });
 
 it('gets a PO token from the provider of an operator, whose own requests stay behind the egress guard', async () => {
-  const resolved = await resolver.resolve(origin.url('/pot/visitor'), { deadline: Date.now() + 150_000 });
-  if (resolved.type !== 'Media') throw new Error('Not one item');
-  expect(resolved.resource.title).toBe(`token ${tokenOf('visitor')}`);
+  expect((await single('/pot/visitor')).title).toBe(`token ${tokenOf('visitor')}`);
   expect(paths).toEqual(['GET /ping', 'POST /get_pot']);
   expect(received?.proxy).toMatch(/^http:\/\/[^@]+@127\.0\.0\.1:\d+$/);
   expect(refusals).toEqual(['403', '403']);

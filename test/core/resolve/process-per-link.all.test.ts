@@ -1,7 +1,7 @@
-import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/index.ts';
 import type { YtDlpMode } from '../../../packages/yt-dlp-worker/src/tools.ts';
+import { PLUGIN_DIR } from '../../contract/target-settings.ts';
 import { asProblem } from '../../support/as-problem.ts';
 import { misfit } from '../../support/misfit-yt-dlp.ts';
 import { startResolver } from './start-resolver.ts';
@@ -9,8 +9,8 @@ import { startResolver } from './start-resolver.ts';
 /** Links of the test origin through a yt-dlp that the worker does not fit. */
 const modes: YtDlpMode[] = [];
 const warnings: [string, unknown?][] = [];
-const { origin, resolver } = await startResolver({
-  pluginDirs: [fileURLToPath(new URL('../../origin/plugin', import.meta.url))],
+const { resolver, resolve, single } = await startResolver({
+  pluginDirs: [PLUGIN_DIR],
   adapt: misfit,
   onYtDlpMode: (mode) => modes.push(mode),
   log: { ...silentLog, warn: (...warning) => void warnings.push(warning) },
@@ -22,14 +22,6 @@ afterAll(() => {
     expect.objectContaining({ jsRuntime: `node ${process.versions.node}` }),
   ]);
 });
-
-const resolve = (path: string, seconds = 150) =>
-  resolver.resolve(origin.url(path), { deadline: Date.now() + seconds * 1000 });
-const single = async (path: string) => {
-  const resolved = await resolve(path);
-  if (resolved.type !== 'Media') throw new Error('Not one item');
-  return resolved.resource;
-};
 
 it('resolves a file, an HLS playlist and a page', async () => {
   await resolver.warm();

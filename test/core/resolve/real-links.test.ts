@@ -1,6 +1,6 @@
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { Resource } from '../../../core/state/resource.ts';
+import { PLUGIN_DIR } from '../../contract/target-settings.ts';
 import { asProblem } from '../../support/as-problem.ts';
 import { startResolver } from './start-resolver.ts';
 
@@ -8,18 +8,10 @@ import { startResolver } from './start-resolver.ts';
  * Links of the test origin through the real yt-dlp and the real egress: what is stored of them. What is answered is in
  * test/contract/{renditions,failures,playlists}.test.ts.
  */
-const { origin, resolver } = await startResolver({
-  pluginDirs: [fileURLToPath(new URL('../../origin/plugin', import.meta.url))],
+const { origin, resolver, resolve, single } = await startResolver({
+  pluginDirs: [PLUGIN_DIR],
 });
 
-const resolve = async (path: string, seconds = 150) => {
-  return await resolver.resolve(origin.url(path), { deadline: Date.now() + seconds * 1000 });
-};
-const single = async (path: string): Promise<Resource> => {
-  const resolved = await resolve(path);
-  if (resolved.type !== 'Media') throw new Error('Not one item');
-  return resolved.resource;
-};
 describe('segmented media', () => {
   it('of a live source has no duration', async () => {
     const resource = await single('/live/index.m3u8?again');

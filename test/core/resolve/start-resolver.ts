@@ -1,5 +1,6 @@
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import { createResolver, type ResolverOptions } from '../../../core/resolve/create-resolver.ts';
+import type { Resource } from '../../../core/state/resource.ts';
 import type { YtDlp } from '../../../packages/yt-dlp-worker/src/tools.ts';
 import { type OriginOptions, startOrigin } from '../../origin/server.ts';
 import { closeAfterwards } from '../../support/close-afterwards.ts';
@@ -23,5 +24,12 @@ export async function startResolver({ mounts, adapt = (ytDlp) => ytDlp, ...optio
   const egress = closeAfterwards(createEgress({ allow: [origin.host] }));
   const { state, resources } = createMemoryState();
   const resolver = closeAfterwards(createResolver({ tools: { ytDlp: () => ytDlp }, egress, state, ...options }));
-  return { origin, resolver, resources };
+  const resolve = (path: string, seconds = 150) =>
+    resolver.resolve(origin.url(path), { deadline: Date.now() + seconds * 1000 });
+  const single = async (path: string): Promise<Resource> => {
+    const resolved = await resolve(path);
+    if (resolved.type !== 'Media') throw new Error('Not one item');
+    return resolved.resource;
+  };
+  return { origin, resolver, resources, resolve, single };
 }

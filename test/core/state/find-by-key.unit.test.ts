@@ -1,17 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { findByKey, keyOf, renditionId } from '../../../core/state/keys.ts';
 import type { Rendition } from '../../../core/state/resource.ts';
-import { aResource } from './resources.ts';
+import { aRendition, aResource } from './resources.ts';
 
 const traits = { side: 'video', urlType: 'Media', formatIds: ['18'] } as const;
-const rendition: Rendition = {
-  ...traits,
-  id: renditionId(traits),
-  label: '360p',
-  description: null,
-  fileExtension: '.mp4',
-  mimeType: 'video/mp4',
-};
+const rendition = aRendition(renditionId(traits), traits);
 
 describe('findByKey', () => {
   it.each([
@@ -29,7 +22,7 @@ describe('findByKey', () => {
     ['withdrawn pair', { renditions: [], withdrawn: [] as Rendition[] }],
   ])('finds the video of a %s by a key of its own', async (_, changes) => {
     const traitsOfPair = { side: 'video', urlType: 'Combined', formatIds: ['18', '140'] } as const;
-    const pair: Rendition = { ...rendition, ...traitsOfPair, id: renditionId(traitsOfPair), height: 360 };
+    const pair = aRendition(renditionId(traitsOfPair), { ...traitsOfPair, height: 360 });
     const withdrawn = 'withdrawn' in changes ? [pair] : [];
     const resource = aResource(0, { renditions: [pair], ...changes, withdrawn });
     const found = await findByKey(keyOf(resource.id, rendition.id), async () => resource);

@@ -1,5 +1,5 @@
 import { resourceId } from '../../../core/state/keys.ts';
-import type { Resource, Track } from '../../../core/state/resource.ts';
+import type { Rendition, Resource, Track } from '../../../core/state/resource.ts';
 
 /** A resource with one track, for tests of the table. */
 export function aResource(now: number, changes: Partial<Resource> = {}): Resource {
@@ -20,6 +20,18 @@ export function aResource(now: number, changes: Partial<Resource> = {}): Resourc
     ...changes,
   };
 }
+
+export const aRendition = (id: string, changes: Partial<Rendition> = {}): Rendition => ({
+  id,
+  side: 'video',
+  urlType: 'Media',
+  formatIds: [id],
+  label: id,
+  description: null,
+  fileExtension: '.mp4',
+  mimeType: 'video/mp4',
+  ...changes,
+});
 
 export function aTrack(changes: Partial<Track> = {}): Track {
   return {

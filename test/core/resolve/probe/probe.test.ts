@@ -11,19 +11,19 @@ import { ensureMedia } from '../../../origin/media.ts';
 /** An ADTS frame with a length of 0: a parser that skips to the next frame loops forever. */
 const ENDLESS = Buffer.concat([Buffer.from('fff15040000000', 'hex'), Buffer.alloc(57)]);
 
-const encode = (...options: string[]) =>
-  execFileSync('ffmpeg', ['-v', 'error', '-f', 'lavfi', '-i', 'sine=duration=1', ...options, 'pipe:1']);
+const encode = (options: string) =>
+  execFileSync('ffmpeg', ['-v', 'error', '-f', 'lavfi', '-i', 'sine=duration=1', ...options.split(' '), 'pipe:1']);
 /** As `encode`, for a muxer that has to seek. */
-const encodeFile = (...options: string[]) => {
+const encodeFile = (options: string) => {
   const file = join(mkdtempSync(join(tmpdir(), 'reelay-probe-')), 'file');
-  execFileSync('ffmpeg', ['-v', 'error', '-f', 'lavfi', '-i', 'sine=duration=1', ...options, file]);
+  execFileSync('ffmpeg', ['-v', 'error', '-f', 'lavfi', '-i', 'sine=duration=1', ...options.split(' '), file]);
   const bytes = readFileSync(file);
   rmSync(dirname(file), { recursive: true });
   return bytes;
 };
-const PICTURE = ['-f', 'lavfi', '-i', 'testsrc=s=64x48:r=10:d=1'];
-const WAV = encode('-f', 'wav');
-const FRAGMENTED = encode('-c:a', 'aac', '-movflags', 'frag_keyframe+empty_moov+default_base_moof', '-f', 'mp4');
+const PICTURE = '-f lavfi -i testsrc=s=64x48:r=10:d=1';
+const WAV = encode('-f wav');
+const FRAGMENTED = encode('-c:a aac -movflags frag_keyframe+empty_moov+default_base_moof -f mp4');
 
 const u32 = (...numbers: number[]) =>
   Buffer.concat(numbers.map((number) => Buffer.from(number.toString(16).padStart(8, '0'), 'hex')));
@@ -83,7 +83,7 @@ describe('readTraits', () => {
   });
 
   describe('of an MP4 whose tables and headers disagree', () => {
-    const M4A = encodeFile('-c:a', 'aac', '-movflags', '+faststart', '-f', 'mp4');
+    const M4A = encodeFile('-c:a aac -movflags +faststart -f mp4');
     /** Overwrites 32-bit fields of a box, by their offset from its type. */
     const forge = (type: string, ...fields: [offset: number, value: number][]) => {
       const bytes = Buffer.from(M4A);
@@ -114,39 +114,35 @@ describe('readTraits', () => {
     it.each<[string, () => Buffer, object]>([
       [
         'Theora with Vorbis',
-        () => encode(...PICTURE, '-c:v', 'libtheora', '-c:a', 'libvorbis', '-f', 'ogg'),
+        () => encode(`${PICTURE} -c:v libtheora -c:a libvorbis -f ogg`),
         { container: 'ogv', video: { codec: 'theora', width: 64, height: 48 }, audio: { codec: 'vorbis' } },
       ],
       [
         'Theora alone',
-        () => encode(...PICTURE, '-map', '1:v', '-c:v', 'libtheora', '-f', 'ogg'),
+        () => encode(`${PICTURE} -map 1:v -c:v libtheora -f ogg`),
         { container: 'ogv', video: { codec: 'theora' }, audio: null },
       ],
-      [
-        'FLAC in Ogg',
-        () => encode('-c:a', 'flac', '-f', 'ogg'),
-        { container: 'ogg', video: null, audio: { codec: 'flac' } },
-      ],
+      ['FLAC in Ogg', () => encode('-c:a flac -f ogg'), { container: 'ogg', video: null, audio: { codec: 'flac' } }],
       [
         'MPEG-2 in MPEG-TS',
-        () => encode(...PICTURE, '-c:v', 'mpeg2video', '-r', '25', '-c:a', 'aac', '-f', 'mpegts'),
+        () => encode(`${PICTURE} -c:v mpeg2video -r 25 -c:a aac -f mpegts`),
         { container: 'ts', video: { codec: 'mpeg2video' }, audio: { codec: 'mp4a.40.2' } },
       ],
       [
         'MPEG-4 Part 2 and MPEG Layer II in Matroska',
-        () => encode(...PICTURE, '-c:v', 'mpeg4', '-c:a', 'mp2', '-f', 'matroska'),
+        () => encode(`${PICTURE} -c:v mpeg4 -c:a mp2 -f matroska`),
         { container: 'mkv', video: { codec: 'mp4v', height: 48 }, audio: { codec: 'mp2' } },
       ],
       [
         'ALAC in MP4',
-        () => encodeFile('-c:a', 'alac', '-f', 'ipod'),
+        () => encodeFile('-c:a alac -f ipod'),
         { container: 'm4a', video: null, audio: { codec: 'alac' } },
       ],
     ])('%s', async (_, file, expected) => expect(await probeBytes(file())).toMatchObject(expected));
   });
 
   it.each(['ac3', 'eac3', 'au'])('recognizes raw %s', async (format) =>
-    expect(await probeBytes(encode('-f', format))).toEqual({
+    expect(await probeBytes(encode(`-f ${format}`))).toEqual({
       container: format.replace('e', ''),
       video: null,
       audio: {},
@@ -155,11 +151,11 @@ describe('readTraits', () => {
   );
 
   it.each<[string, Buffer, number | undefined]>([
-    ['AVI', encodeFile(...PICTURE, '-c:a', 'pcm_s16le', '-f', 'avi'), 1],
-    ['AVI without sound', encodeFile(...PICTURE, '-map', '1:v', '-f', 'avi'), 1],
-    ['AIFF', encodeFile('-f', 'aiff'), 1],
-    ['AIFC', encodeFile('-c:a', 'pcm_s16le', '-f', 'aiff'), 1],
-    ['AIFC of packets', encodeFile('-c:a', 'adpcm_ima_qt', '-f', 'aiff'), undefined],
+    ['AVI', encodeFile(`${PICTURE} -c:a pcm_s16le -f avi`), 1],
+    ['AVI without sound', encodeFile(`${PICTURE} -map 1:v -f avi`), 1],
+    ['AIFF', encodeFile('-f aiff'), 1],
+    ['AIFC', encodeFile('-c:a pcm_s16le -f aiff'), 1],
+    ['AIFC of packets', encodeFile('-c:a adpcm_ima_qt -f aiff'), undefined],
     ['AVI that ends in its header', Buffer.from('RIFF\0\0\0\0AVI LIST\0\0\0\0hdrlstrh\x38\0\0\0auds'), undefined],
     ['AIFF that ends in its header', Buffer.from('FORM\0\0\0\0AIFFCOMM\0\0\0\x12'), undefined],
   ])('reads the duration of %s from its header', async (_, bytes, seconds) => {

@@ -5,6 +5,10 @@ import type { Rendition } from '../../../../core/state/resource.ts';
 import { type Format, formatOf as format, tracksOf } from '../yt-dlp/tracks-of.ts';
 import { candidatesOf, formatLists } from './format-lists.ts';
 
+/** Languages, as an extractor prefers one of them. */
+const ORIGINAL = { language: 'en', language_preference: 10 };
+const DUB = { language: 'de', language_preference: -1 };
+const DESCRIPTION = { format_note: 'Audio Description' };
 const audio = (id: string, more: Format = {}) =>
   format(id, { vcodec: 'none', acodec: 'mp4a.40.2', ext: 'm4a', abr: 128, ...more });
 const both = (id: string, more: Format = {}) =>
@@ -64,7 +68,7 @@ describe('the label of audio', () => {
     ['its text', { format: 'de - Audio Description' }],
     ['its language', { language: 'de-audio-description' }],
   ])('names a description in another language by %s', (_, more) => {
-    const main = audio('en', { language: 'en', language_preference: 10 });
+    const main = audio('en', ORIGINAL);
     const described = audio('ad', { language: 'de', language_preference: -10, ...more });
     expect(told(renditionsOf(main, described)).ad).toMatch(/\(dubbed, descriptive\)/);
   });
@@ -105,16 +109,13 @@ describe('audio of GetResource', () => {
   it.each<[string, Format[], Record<string, string>]>([
     [
       'a description that is all there is in its language',
-      [audio('en', { language: 'en' }), audio('fr', { language: 'fr', format_note: 'Audio Description' })],
+      [audio('en', { language: 'en' }), audio('fr', { language: 'fr', ...DESCRIPTION })],
       { en: '128 kbps English', fr: '128 kbps French (descriptive)' },
     ],
     ['a compressed copy that is all there is', [audio('a', { format_note: 'DRC' })], { a: '128 kbps (DRC)' }],
     [
       'a dub beside an original that is damaged',
-      [
-        audio('en', { language: 'en', language_preference: 10, preference: -100 }),
-        audio('de', { language: 'de', language_preference: -1 }),
-      ],
+      [audio('en', { ...ORIGINAL, preference: -100 }), audio('de', DUB)],
       { de: '128 kbps German (dubbed)', en: '128 kbps English' },
     ],
     [
@@ -129,7 +130,7 @@ describe('audio of GetResource', () => {
     [
       'a dub that only a description could replace, and none that is a description too',
       [
-        audio('en', { language: 'en', language_preference: 10, preference: -100 }),
+        audio('en', { ...ORIGINAL, preference: -100 }),
         audio('en-ad', { language: 'en', language_preference: -10 }),
         audio('fr', { language: 'fr', language_preference: -1 }),
         audio('de', { language: 'de', language_preference: -2 }),
@@ -150,23 +151,17 @@ describe('audio of GetResource', () => {
     ],
     [
       'a track without a language beside a preferred one with it',
-      [audio('a', { language: 'en', language_preference: 10 }), audio('b', { language_preference: -1 })],
+      [audio('a', ORIGINAL), audio('b', { language_preference: -1 })],
       { a: '128 kbps', b: '128 kbps' },
     ],
     [
       'the language of an item whose description alone is preferred',
-      [
-        audio('de', { language: 'de', language_preference: -1 }),
-        audio('ad', { language: 'en', language_preference: 10, format_note: 'Audio Description' }),
-      ],
+      [audio('de', DUB), audio('ad', { ...ORIGINAL, ...DESCRIPTION })],
       { de: '128 kbps German', ad: '128 kbps English (descriptive)' },
     ],
     [
       'the language of audio whatever the preference of silent video is',
-      [
-        audio('de', { language: 'de', language_preference: -1 }),
-        both('v', { acodec: 'none', language: 'en', language_preference: 10 }),
-      ],
+      [audio('de', DUB), both('v', { acodec: 'none', ...ORIGINAL })],
       { 'v+de': '720p', de: '128 kbps' },
     ],
   ])('has %s', (_, formats, expected) => expect(told(renditionsOf(...formats))).toEqual(expected));
@@ -197,11 +192,11 @@ describe('what is stored of audio', () => {
         Object.fromEntries(Object.entries(rendition).filter(([name]) => /^(?:language|versions|flaws)$/.test(name))),
       ]),
     );
-  const de = audio('de', { language: 'de', language_preference: -1 });
+  const de = audio('de', DUB);
 
   it('is its language, its versions and its flaws, as far as there are any', () => {
     expect(stored(audio('a'))).toStrictEqual({ a: {} });
-    expect(stored(de, audio('en', { language: 'en', language_preference: 10 }))).toStrictEqual({
+    expect(stored(de, audio('en', ORIGINAL))).toStrictEqual({
       en: { language: 'en' },
       de: { language: 'de', versions: ['dubbed'], flaws: ['dub'] },
     });
@@ -215,9 +210,8 @@ describe('what is stored of audio', () => {
   });
 
   it('is no flaw of the best audio, whatever video or a description is preferred', () => {
-    const preferred = { language: 'en', language_preference: 10 };
-    expect(stored(de, both('v', preferred)).de?.flaws).toBeUndefined();
-    expect(stored(de, audio('ad', { ...preferred, format_note: 'Audio Description' })).de?.flaws).toBeUndefined();
+    expect(stored(de, both('v', ORIGINAL)).de?.flaws).toBeUndefined();
+    expect(stored(de, audio('ad', { ...ORIGINAL, ...DESCRIPTION })).de?.flaws).toBeUndefined();
   });
 });
 

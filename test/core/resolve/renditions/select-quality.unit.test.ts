@@ -3,6 +3,7 @@ import type { Quality, Selection } from '../../../../core/api/index.ts';
 import { describeSmallest, selectQuality } from '../../../../core/resolve/renditions/select-quality.ts';
 import { selectRenditions } from '../../../../core/resolve/renditions/select-renditions.ts';
 import type { Rendition } from '../../../../core/state/resource.ts';
+import { aRendition } from '../../state/resources.ts';
 import { type Format, formatOf as format, tracksOf } from '../yt-dlp/tracks-of.ts';
 
 const both = (id: string, height: number, more: Format = {}) =>
@@ -296,32 +297,25 @@ describe('what its host stops after the first minute', () => {
 });
 
 describe('selectQuality of renditions that an earlier version has stored', () => {
-  const rendition = (id: string, more: Partial<Rendition> = {}): Rendition => ({
-    id,
-    side: 'video',
-    urlType: 'Media',
-    formatIds: [id],
-    label: id,
-    description: null,
-    fileExtension: '.mp4',
-    mimeType: 'video/mp4',
-    ...more,
-  });
-  const sound = rendition('sound', { height: 1080, fileExtension: '.webm', description: '248 - 1080p, no watermark' });
-  const described = (description: string) => rendition('other', { height: 1080, description });
+  const sound = aRendition('sound', { height: 1080, fileExtension: '.webm', description: '248 - 1080p, no watermark' });
+  const described = (description: string) => aRendition('other', { height: 1080, description });
   const [drc, dub] = [{ versions: ['drc'] }, { flaws: ['dub'] }] as const;
-  const dubbed = rendition('dub', { ...drc, ...dub });
-  const watermarked = rendition('watermarked', { flaws: ['watermarked'] });
+  const dubbed = aRendition('dub', { ...drc, ...dub });
+  const watermarked = aRendition('watermarked', { flaws: ['watermarked'] });
 
   it.each<[string, Rendition[], Wish, string]>([
     [
       'keeps the order of those without flaws',
-      [rendition('first', { height: 360 }), rendition('taller', { height: 720 }), rendition('last', { height: 720 })],
+      [
+        aRendition('first', { height: 360 }),
+        aRendition('taller', { height: 720 }),
+        aRendition('last', { height: 720 }),
+      ],
       1080,
       'first',
     ],
-    ['selects no compressed sound behind another', [rendition('sound'), rendition('drc', drc)], 'worst', 'sound'],
-    ['selects no dub behind compressed sound', [rendition('drc', drc), rendition('dub', dub)], 'worst', 'drc'],
+    ['selects no compressed sound behind another', [aRendition('sound'), aRendition('drc', drc)], 'worst', 'sound'],
+    ['selects no dub behind compressed sound', [aRendition('drc', drc), aRendition('dub', dub)], 'worst', 'drc'],
     ['counts the first flaw most', [dubbed, watermarked], 'worst', 'dub'],
     ['counts the first flaw most, also of the last', [watermarked, dubbed], 'worst', 'dub'],
     ['reads damage from a description', [sound, described('137 - 1080p, DAMAGED')], 'best', 'sound'],
@@ -331,9 +325,9 @@ describe('selectQuality of renditions that an earlier version has stored', () =>
     [
       'selects an audio rendition that is MP3 where no conversion is promised',
       [
-        rendition('v', { fileExtension: '.mp3' }),
-        rendition('aac', { side: 'audio', fileExtension: '.m4a' }),
-        rendition('mp3', { side: 'audio', fileExtension: '.mp3' }),
+        aRendition('v', { fileExtension: '.mp3' }),
+        aRendition('aac', { side: 'audio', fileExtension: '.m4a' }),
+        aRendition('mp3', { side: 'audio', fileExtension: '.mp3' }),
       ],
       'mp3',
       'mp3',

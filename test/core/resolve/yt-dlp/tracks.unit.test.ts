@@ -1,12 +1,16 @@
 import { packDashSegments } from '@reelay/seekable-media/dash';
 import { describe, expect, it } from 'vitest';
-import { tracksOf } from './tracks-of.ts';
+import { type Format, formatOf, tracksOf } from './tracks-of.ts';
 
 const NOW = 1_790_000_000;
 const URL = 'https://cdn.example/a/file.mp4';
-const read = (format: Record<string, unknown>, info: Record<string, unknown> = {}) =>
-  tracksOf({ formats: [{ format_id: 'x', url: URL, protocol: 'https', ext: 'mp4', ...format }], ...info }, NOW);
-const readOne = (format: Record<string, unknown>, info?: Record<string, unknown>) => read(format, info)[0]?.track;
+const DASH = { protocol: 'http_dash_segments' };
+const HLS = { protocol: 'm3u8_native' };
+const at = (id: string, more: Format = {}) => formatOf(id, { url: URL, ...more });
+const tracksOfAll = (formats: readonly Format[]) => tracksOf({ formats }, NOW).map(({ track }) => track);
+const idsOf = (formats: readonly Format[]) => tracksOfAll(formats).map(({ formatId }) => formatId);
+const read = (format: Format, info: Format = {}) => tracksOf({ formats: [at('x', format)], ...info }, NOW);
+const readOne = (format: Format, info?: Format) => read(format, info)[0]?.track;
 
 /** Fragments whose URLs have so many characters together. */
 const fragmentsOf = (characters: number) =>
@@ -63,13 +67,11 @@ describe('readTracks', () => {
     expect(readOne({ protocol })?.delivery).toBe(delivery),
   );
 
-  const DASH = { protocol: 'http_dash_segments' };
-  const HLS = { protocol: 'm3u8_native' };
   const long = (length: number, base = 'https://cdn.example/') => base + 'a'.repeat(length - base.length);
 
-  it.each<[string, Record<string, unknown>]>([
+  it.each<[string, Format]>([
     ...['mhtml', 'rtmp', 'rtmpe', 'rtsp', 'f4m', 'ism', 'ftp', 'websocket_frag', 'http_dash_segments_generator'].map(
-      (protocol): [string, object & Record<string, unknown>] => [`of the protocol ${protocol}`, { protocol }],
+      (protocol): [string, Format] => [`of the protocol ${protocol}`, { protocol }],
     ),
     ['that is DRM protected', { has_drm: true }],
     ['without video and audio', { vcodec: 'none', acodec: 'none' }],
@@ -96,7 +98,7 @@ describe('readTracks', () => {
     ['of files with sizes', { ...DASH, fragments: [{ url: URL, duration: 2, filesize: 1000 }, { url: URL }] }],
   ])('omits a format %s', (_, format) => expect(read(format)).toEqual([]));
 
-  it.each<[string, Record<string, unknown>]>([
+  it.each<[string, Format]>([
     ['a URL of 8 KB', { url: long(8192) }],
     ['a fragment of 8 KB', { ...DASH, fragments: [{ path: 'a'.repeat(8192) }] }],
     ['a base of 8 KB', { ...DASH, fragments: [{ path: 'a' }], fragment_base_url: long(8192) }],
@@ -138,7 +140,7 @@ describe('readTracks', () => {
 
   describe('with what holds for segments and keys', () => {
     const KEY = '00112233445566778899aabbccddeeff';
-    const readHls = (format: Record<string, unknown>) => readOne({ protocol: 'm3u8_native', ...format });
+    const readHls = (format: Format) => readOne({ ...HLS, ...format });
 
     it('reads it for HLS and DASH', () => {
       const format = {
@@ -193,30 +195,21 @@ describe('readTracks', () => {
   );
 
   it('reads the cookies of each format', () => {
-    const formats = ['a', 'b'].map((name) => ({
-      format_id: name,
-      url: `https://${name}.example/`,
-      protocol: 'https',
-      ext: 'mp4',
-      cookies: `${name}=1`,
-    }));
-    expect(tracksOf({ formats }, NOW).map(({ track }) => track.cookies.map(({ name }) => name))).toEqual([
-      ['b'],
-      ['a'],
-    ]);
+    const formats = ['a', 'b'].map((name) => at(name, { url: `https://${name}.example/`, cookies: `${name}=1` }));
+    expect(tracksOfAll(formats).map(({ cookies }) => cookies.map(({ name }) => name))).toEqual([['b'], ['a']]);
     expect(readOne({})?.cookies).toEqual([]);
   });
 
   it('returns the best 300 formats', () => {
     const formats = Array.from({ length: 301 }, (_, index) => ({ format_id: `${index}`, url: `${URL}?${index}` }));
-    const ids = tracksOf({ formats }, NOW).map(({ track }) => track.formatId);
+    const ids = idsOf(formats);
     expect([ids.length, ids[0], ids.at(-1)]).toEqual([300, '300', '1']);
   });
 
   it('keeps DASH fragments relative to one base URL, the initialization segment with 0 seconds', () =>
     expect(
       readOne({
-        protocol: 'http_dash_segments',
+        ...DASH,
         fragment_base_url: 'https://cdn.example/dash/v/',
         fragments: [
           { path: 'init.mp4' },
@@ -233,22 +226,17 @@ describe('readTracks', () => {
     expect(
       readOne({
         url: 'https://cdn.example/dash/manifest.mpd',
-        protocol: 'http_dash_segments',
+        ...DASH,
         fragment_base_url: 'v/',
         fragments: [{ path: '1.m4s' }],
       })?.fragmentBaseUrl,
     ).toBe('https://cdn.example/dash/v/'));
 
   describe('with DASH formats', () => {
-    const format = (format_id: string, count: number, more: object = {}) => ({
-      format_id,
-      url: URL,
-      protocol: 'http_dash_segments',
-      ext: 'mp4',
-      fragments: Array.from({ length: count }, (_, index) => ({ path: `${format_id[0]}/${index}`, duration: 2 })),
-      ...more,
-    });
-    const idsOf = (formats: readonly object[]) => tracksOf({ formats }, NOW).map(({ track }) => track.formatId);
+    const format = (id: string, count: number, more: Format = {}) => {
+      const fragments = Array.from({ length: count }, (_, index) => ({ path: `${id}/${index}`, duration: 2 }));
+      return at(id, { ...DASH, fragments, ...more });
+    };
     const silent = { vcodec: 'avc1', acodec: 'none' };
     const heard = { vcodec: 'none', acodec: 'mp4a' };
 
@@ -276,21 +264,18 @@ describe('readTracks', () => {
     ]));
 
   it('returns the best format first, and each file once', () => {
-    const formats = ['a', 'b', 'c'].map((format_id) => ({ format_id, url: URL, protocol: 'https', ext: 'mp4' }));
-    const worst = { ...formats[0], format_id: 'worst', height: 144 };
-    const ids = tracksOf({ formats: [worst, ...formats] }, NOW).map(({ track }) => track.formatId);
-    expect(ids).toEqual(['c', 'worst']);
+    const formats = ['a', 'b', 'c'].map((id) => at(id));
+    expect(idsOf([at('worst', { height: 144 }), ...formats])).toEqual(['c', 'worst']);
   });
 
   it('returns one file of each format id, the best', () => {
-    const formats = [1, 2].map((part) => ({ format_id: 'a', url: `${URL}?${part}`, protocol: 'https', ext: 'mp4' }));
-    expect(tracksOf({ formats }, NOW).map(({ track }) => track.url)).toEqual([`${URL}?2`]);
+    const formats = [1, 2].map((part) => at('a', { url: `${URL}?${part}` }));
+    expect(tracksOfAll(formats).map(({ url }) => url)).toEqual([`${URL}?2`]);
   });
 
   it('reads FLV in several parts', () => {
     const fragments = [1, 2].map((number) => ({ url: `${URL}/${number}.flv`, duration: number, filesize: 1000 }));
-    const [found] = read({ protocol: 'http_dash_segments', ext: 'flv', fragments });
-    expect(found?.track).toMatchObject({
+    expect(readOne({ ...DASH, ext: 'flv', fragments })).toMatchObject({
       delivery: 'dash',
       container: 'flv',
       fragments: packDashSegments(fragments.map(({ url, duration }) => ({ url, seconds: duration }))),
@@ -298,9 +283,8 @@ describe('readTracks', () => {
   });
 
   it('reads the manifest that lists a format', () => {
-    expect(read({ manifest_url: 'https://cdn.example/master.m3u8' })[0]?.manifestUrl).toBe(
-      'https://cdn.example/master.m3u8',
-    );
+    const manifest_url = 'https://cdn.example/master.m3u8';
+    expect(read({ manifest_url })[0]?.manifestUrl).toBe(manifest_url);
     expect(read({ manifest_url: 'file:///x' })[0]).not.toHaveProperty('manifestUrl');
   });
 
@@ -339,13 +323,8 @@ describe('readTracks', () => {
     [['i1', 'm1x', 'e1'], 2],
     [['i1', 'm2', 'e1'], 1],
   ])('compares the fragments %j with others by their ends and length: %d tracks', (paths, count) => {
-    const format = (id: string, names: readonly string[]) => ({
-      format_id: id,
-      url: URL,
-      protocol: 'http_dash_segments',
-      ext: 'mp4',
-      fragments: names.map((path) => ({ path })),
-    });
-    expect(tracksOf({ formats: [format('x', ['i1', 'm1', 'e1']), format('y', paths)] }, NOW)).toHaveLength(count);
+    const format = (id: string, names: readonly string[]) =>
+      at(id, { ...DASH, fragments: names.map((path) => ({ path })) });
+    expect(idsOf([format('x', ['i1', 'm1', 'e1']), format('y', paths)])).toHaveLength(count);
   });
 });
