@@ -13,8 +13,6 @@ async function serveProxies() {
 }
 
 describe('nextIdentity', () => {
-  it('returns direct without proxies', () => expect(egressFor({}).nextIdentity()).toBe('direct'));
-
   it('returns the proxies in turn, under opaque ids', () => {
     const outgoingProxies = ['http://user:secret@proxy-a.example:8080', 'https://proxy-b.example'];
     const egress = egressFor({ outgoingProxies });

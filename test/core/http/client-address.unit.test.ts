@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clientAddress, clientOf, createClientNames, networkOf, trustedEntry } from '../../../core/http/client.ts';
+import { clientAddress, clientOf, createClientNames, networkOf } from '../../../core/http/client.ts';
 
 describe('clientOf', () => {
   it.each([
@@ -58,15 +58,6 @@ describe('createClientNames', () => {
     const clients = Array.from({ length: 10 }, (_, index) => [`192.0.2.${index}`, `key 00000000000${index}`]).flat();
     expect(clients.map((client) => names.hold(client).name)).toEqual(clients);
   });
-});
-
-describe('trustedEntry', () => {
-  it.each([
-    ['none without trusted proxies', 'a, b', 0, undefined],
-    ['the last one behind one', 'a, b', 1, 'b'],
-    ['the outermost one when there are fewer', 'a', 2, 'a'],
-    ['none of an absent header', undefined, 1, undefined],
-  ])('is %s', (_, header, trustedProxies, entry) => expect(trustedEntry(header, trustedProxies)).toBe(entry));
 });
 
 describe('clientAddress', () => {

@@ -21,11 +21,15 @@ const rows = async (parent = process.pid) =>
   (await descendantsOf(parent)).filter(({ command }) => command.includes(PROGRAM));
 const count = async () => (await descendants('node')).filter((command) => command.includes(PROGRAM)).length;
 
+let echoes = 0;
+const expectEcho = async (parser: ReturnType<typeof create>, input: unknown = ++echoes) =>
+  expect(await parser.run({ name: 'echo', input })).toEqual({ output: input });
+
 describe('createParsingProcess', () => {
   it('keeps its process for the next task, and ends it when idle', async () => {
     const parser = create({ idleTimeoutMs: 1000 });
     for (let task = 0; task < 3; task++) {
-      expect(await parser.run({ name: 'echo', input: task })).toEqual({ output: task });
+      await expectEcho(parser);
       expect(await count()).toBe(1);
     }
     await expect.poll(count).toBe(0);
@@ -33,17 +37,17 @@ describe('createParsingProcess', () => {
 
   it('gives way to the process that serves streams', async () => {
     changePriorities();
-    await create().run({ name: 'echo', input: 1 });
+    await expectEcho(create());
     const [parser] = await rows();
     expect(getPriority(parser?.pid)).toBe(Math.min(19, getPriority() + 10));
   });
 
   it('ends its process on close, and starts another for the next task', async () => {
     const parser = create();
-    await parser.run({ name: 'echo', input: 1 });
+    await expectEcho(parser);
     await parser.close();
     expect(await count()).toBe(0);
-    expect(await parser.run({ name: 'echo', input: 2 })).toEqual({ output: 2 });
+    await expectEcho(parser);
   });
 
   it('clones typed arrays, and buffers larger than a message, wherever they are', async () => {
@@ -56,7 +60,7 @@ describe('createParsingProcess', () => {
       { bytes: Buffer.alloc(1e6, 7), offsets: Float64Array.of(1, 2 ** 50) },
       { absent: undefined, sources: [{ movie: first }, null, { movie: second }] },
     ])
-      expect(await parser.run({ name: 'echo', input })).toEqual({ output: input });
+      await expectEcho(parser, input);
   });
 
   it('returns bytes that keep no others in memory', async () => {
@@ -82,23 +86,23 @@ describe('createParsingProcess', () => {
   ])('rejects a task that %s, and runs the next one', async (_, name, timeoutMs) => {
     const parser = create({ timeoutMs });
     await expect(parser.run({ name, input: 0 })).rejects.toThrow(ParsingLimitExceeded);
-    expect(await parser.run({ name: 'echo', input: 1 })).toEqual({ output: 1 });
+    await expectEcho(parser);
   });
 
   it('rejects a task that gets no processor time as timed out, and runs the next one', async () => {
     const parser = create({ timeoutMs: 200 });
-    await parser.run({ name: 'echo', input: 0 });
+    await expectEcho(parser);
     await expect(parser.run({ name: 'wait', input: 0 })).rejects.toThrow(
       process.platform === 'linux' ? 'Parsing took too long' : ParsingLimitExceeded,
     );
-    expect(await parser.run({ name: 'echo', input: 1 })).toEqual({ output: 1 });
+    await expectEcho(parser);
   });
 
   it.runIf(process.platform === 'linux').each(['SIGKILL', 'SIGSTOP'] as const)(
     'repeats a task whose process receives %s from outside',
     async (signal) => {
       const parser = create({ timeoutMs: 10_000 });
-      await parser.run({ name: 'echo', input: 1 });
+      await expectEcho(parser);
       const [before] = await rows();
       const waiting = parser.run({ name: 'wait', input: 0 });
       waiting.catch(() => undefined);
@@ -112,10 +116,10 @@ describe('createParsingProcess', () => {
 
   it('continues after Ctrl-C in a terminal, which only ends the service', async () => {
     const parser = create();
-    await parser.run({ name: 'echo', input: 1 });
+    await expectEcho(parser);
     const [before] = await rows();
     process.kill(before?.pid ?? expect.fail('It does not run'), 'SIGINT');
-    expect(await parser.run({ name: 'echo', input: 2 })).toEqual({ output: 2 });
+    await expectEcho(parser);
     expect(await rows()).toEqual([before]);
   });
 
@@ -134,7 +138,7 @@ describe('createParsingProcess', () => {
       isFailing = true;
       await expect(parser.run({ name: 'echo', input: 0 })).rejects.toThrow();
       isFailing = false;
-      expect(await parser.run({ name: 'echo', input: 1 })).toEqual({ output: 1 });
+      await expectEcho(parser);
       await parser.close();
     }
   });

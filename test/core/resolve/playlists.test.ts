@@ -20,18 +20,6 @@ describe('playlists', () => {
   const missing = (name: string) => [`Listed ${name}`, undefined];
   const GONE: WorkerFailure = { kind: 'http', httpStatus: 404 };
 
-  it('omit entries that are gone, private or protected, and keep those that failed temporarily', async () => {
-    const { items } = createFixture(
-      listOf(['a', 'gone', 'private', 'drm', 'broken', 'b'], {
-        gone: GONE,
-        private: { kind: 'login' },
-        drm: { kind: 'drm' },
-        broken: { kind: 'network' },
-      }),
-    );
-    expect(await items()).toEqual([found('a'), missing('broken'), found('b')]);
-  });
-
   it('are completed by the next request', async () => {
     const answers = listOf(['a', 'late'], { late: { kind: 'timeout' } });
     const { extracted, items } = createFixture(answers);
