@@ -28,74 +28,73 @@ function noted(options: Parameters<typeof fileSource>[1] = {}) {
 
 const { signal: forever } = new AbortController();
 
-const blocksOf = (source: FileSource, maxBytes = 10_000_000) =>
-  withBlocks({ ...source, size: bytes.length }, createComputedExtents(createByteStore(maxBytes)), forever);
+/** A noted source through blocks. */
+function startBlocks({ maxBytes = 10_000_000, ...options }: { maxBytes?: number; cutAt?: number } = {}) {
+  const { asked, reading, ...source } = noted(options);
+  const extents = createComputedExtents(createByteStore(maxBytes));
+  const { read } = withBlocks({ ...source, size: bytes.length }, extents, forever);
+  return { asked, reading, read, load: (first: number, last?: number) => buffer(read(first, last)) };
+}
 
 describe('withBlocks', () => {
   it('reads adjacent blocks by one request, and each once for concurrent readers', async () => {
-    const source = noted();
-    const file = blocksOf(source);
-    await buffer(file.read(600_000, 600_001));
+    const { asked, load } = startBlocks();
+    await load(600_000, 600_001);
     const ranges: [number, number?][] = [[0, 999_999], [0], [500_000], [65_535, 65_536]];
-    const parts = await Promise.all(ranges.map(([first, last]) => buffer(file.read(first, last))));
+    const parts = await Promise.all(ranges.map(([first, last]) => load(first, last)));
     for (const [index, [first, last = 2_999_999]] of ranges.entries())
       expect(parts[index]?.equals(bytes.subarray(first, last + 1)), `${first}`).toBe(true);
-    expect(source.asked).toEqual(['589824-655359', '0-589823', '655360-1048575', '1048576-2999999']);
+    expect(asked).toEqual(['589824-655359', '0-589823', '655360-1048575', '1048576-2999999']);
   });
 
   it('reads each block once for concurrent readers when none can be kept, and ends its read with that of its reader', async () => {
-    const source = noted();
-    const file = blocksOf(source, 1);
-    const parts = await Promise.all([buffer(file.read(0)), buffer(file.read(0)), buffer(file.read(100))]);
+    const { asked, reading, read, load } = startBlocks({ maxBytes: 1 });
+    const parts = await Promise.all([load(0), load(0), load(100)]);
     expect(parts.map((part) => part.equals(bytes.subarray(3_000_000 - part.length)))).toEqual([true, true, true]);
-    expect(source.asked).toEqual(['0-2999999']);
-    const stream = file.read(0);
+    expect(asked).toEqual(['0-2999999']);
+    const stream = read(0);
     await once(stream, 'readable');
     stream.destroy();
-    await expect.poll(() => source.reading.size).toBe(0);
+    await expect.poll(() => reading.size).toBe(0);
   });
 
   it('goes on for a reader when the one that requested its block has left', async () => {
-    const source = noted();
-    const file = blocksOf(source);
-    const first = file.read(0);
+    const { asked, reading, read, load } = startBlocks();
+    const first = read(0);
     await once(first, 'readable');
-    const second = buffer(file.read(100_000, 400_000));
+    const second = load(100_000, 400_000);
     first.destroy();
     expect((await second).equals(bytes.subarray(100_000, 400_001))).toBe(true);
-    expect(source.asked).toEqual(['0-2999999']);
-    await expect.poll(() => source.reading.size).toBe(0);
+    expect(asked).toEqual(['0-2999999']);
+    await expect.poll(() => reading.size).toBe(0);
   });
 
   it('reads what is far behind a request by another, at which the first one ends', async () => {
-    const source = noted();
-    const file = blocksOf(source);
-    const first = file.read(0);
+    const { asked, read, load } = startBlocks();
+    const first = read(0);
     await once(first, 'readable');
-    const far = await buffer(file.read(2_000_000, 2_000_001));
+    const far = await load(2_000_000, 2_000_001);
     expect(far).toEqual(bytes.subarray(2_000_000, 2_000_002));
     expect((await buffer(first)).equals(bytes)).toBe(true);
-    expect(source.asked).toEqual(['0-2999999', '1966080-2031615', '2031616-2999999']);
+    expect(asked).toEqual(['0-2999999', '1966080-2031615', '2031616-2999999']);
   });
 
   it('evicts the least recently used blocks', async () => {
-    const source = noted();
-    const file = blocksOf(source, 2 * 65_536);
-    await buffer(file.read(0, 131_071));
-    await buffer(file.read(131_072, 131_073));
-    await buffer(file.read(65_536, 65_537));
-    expect(source.asked).toEqual(['0-131071', '131072-196607']);
-    await buffer(file.read(0, 10));
-    expect(source.asked.at(-1)).toBe('0-65535');
+    const { asked, load } = startBlocks({ maxBytes: 2 * 65_536 });
+    await load(0, 131_071);
+    await load(131_072, 131_073);
+    await load(65_536, 65_537);
+    expect(asked).toEqual(['0-131071', '131072-196607']);
+    await load(0, 10);
+    expect(asked.at(-1)).toBe('0-65535');
   });
 
   it('passes failures on without caching them', async () => {
-    const source = noted({ cutAt: 600_000 });
-    const file = blocksOf(source);
-    await expect(buffer(file.read(0))).rejects.toThrow('The source failed');
-    expect(await buffer(file.read(600_000, 600_001))).toEqual(bytes.subarray(600_000, 600_002));
-    await expect(buffer(file.read(700_000, 700_001))).rejects.toThrow('The source failed');
-    expect(source.asked).toEqual(['0-2999999', '655360-720895']);
+    const { asked, load } = startBlocks({ cutAt: 600_000 });
+    await expect(load(0)).rejects.toThrow('The source failed');
+    expect(await load(600_000, 600_001)).toEqual(bytes.subarray(600_000, 600_002));
+    await expect(load(700_000, 700_001)).rejects.toThrow('The source failed');
+    expect(asked).toEqual(['0-2999999', '655360-720895']);
   });
 
   it('aborts reads and evicts its blocks when the signal aborts', async () => {

@@ -18,6 +18,7 @@ function kept() {
   return { extents, shared: extents.share(nameOf([], 'entity'), () => expect.fail('Nothing was read')) };
 }
 const units = kept();
+const common = { layout, tag, acquire: async () => () => undefined, parallelism: 2 };
 
 /** A frame that contains its number. */
 const frame = (number: number) => Buffer.alloc(MP3_FRAME_BYTES, `${number} `);
@@ -35,7 +36,7 @@ it('splits the last group between concurrent encoders and sends it in order', as
     const bytes = frames(piece.firstFrame, piece.endFrame).subarray(start, end);
     for (let at = 0; at < bytes.length; at += 32_768) yield bytes.subarray(at, at + 32_768);
   }
-  const options = { layout, tag, encode, acquire: async () => () => undefined, parallelism: 2, ...units };
+  const options = { ...common, encode, ...units };
   const body = await buffer(rangedStream(3, layoutBytes(layout) - 1, options));
   const whole = Buffer.concat([tag, frames(0, layout.frames)]);
   expect(body.equals(whole.subarray(3))).toBe(true);
@@ -56,7 +57,7 @@ it('encodes little ahead for a slow client', async () => {
       yield bytes;
     }
   }
-  const options = { layout, tag, encode, acquire: async () => () => undefined, parallelism: 2, ...units };
+  const options = { ...common, encode, ...units };
   const stream = rangedStream(0, layoutBytes(layout) - 1, options);
   await new Promise((resolve) => stream.once('readable', resolve));
   await expect.poll(() => given).toBeGreaterThan(500 * MP3_FRAME_BYTES);
@@ -75,8 +76,7 @@ function heldEncodings() {
     await promise;
     yield frames(firstFrame, endFrame);
   }
-  const { shared, extents } = kept();
-  const options = { layout, tag, encode, acquire: async () => () => undefined, parallelism: 2, extents, shared };
+  const options = { ...common, encode, ...kept() };
   const read = () => rangedStream(tag.length, tag.length + MP3_FRAME_BYTES - 1, options);
   return { begun, read };
 }
@@ -114,7 +114,7 @@ it('leaves the queue for an encoder at once when it is destroyed', async () => {
     });
   const encode = () => Readable.from([]);
   for (const last of [tag.length, layoutBytes(layout) - 1]) {
-    const stream = rangedStream(0, last, { layout, tag, encode, acquire, parallelism: 2, ...units });
+    const stream = rangedStream(0, last, { ...common, encode, acquire, ...units });
     stream.resume();
     await expect.poll(() => waiting.length).toBe(1);
     stream.destroy();
