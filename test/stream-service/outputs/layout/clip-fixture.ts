@@ -1,42 +1,10 @@
 import { execFile } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Resource } from '../../../../core/state/resource.ts';
-import type { StreamServiceOptions } from '../../../../stream-service/create-stream-service.ts';
 import { withTemporaryFolder } from '../../../support/media-tools.ts';
-import { sendRequest } from '../../../support/request.ts';
-import { audioTrack, combinedKey, resourceOf, startService, trackOf, videoTrack } from '../../fixture.ts';
-import type { PairMedia } from './pair-fixture.ts';
 
 const run = promisify(execFile);
-
-/** Starts the service with a pair of files, or a single one, until the test ends, and returns the URL of its Media. */
-export async function startMedia(
-  media: PairMedia,
-  files: Files,
-  options: Partial<StreamServiceOptions> = {},
-  item: Partial<Resource> = {},
-) {
-  const [first, second] = await Promise.all(files.map(media.load));
-  const traits = { durationSeconds: 300, ...item };
-  if (second && first) {
-    const resource = resourceOf([videoTrack(), audioTrack()], traits);
-    const service = await startService(resource, { video: first, audio: second }, options);
-    return { service, url: `${service.url}/api/Stream/Media/${combinedKey()}`, sources: [first, second] };
-  }
-  if (!first) throw new Error('No file');
-  const service = await startService(resourceOf([trackOf('both')], traits), { both: first }, options);
-  return { service, url: service.media('both'), sources: [first] };
-}
-
-/** Requests a clip and writes it to a file. */
-export async function fetchClip(media: PairMedia, url: string, query: string) {
-  const answer = await sendRequest(`${url}?${query}`);
-  const file = join(media.folder, `clip-${query.replaceAll(/\W/g, '_')}.mp4`);
-  await writeFile(file, answer.body);
-  return { ...answer, file };
-}
 
 /** Runs FFmpeg. @returns what it writes to its standard output, and its messages */
 async function ffmpeg(args: readonly string[]) {
@@ -55,10 +23,7 @@ export function once<A extends readonly unknown[], T>(read: (...args: A) => Prom
   };
 }
 
-/** A file with video and audio, or one of each. */
-export type Files = readonly [string] | readonly [string, string];
-
-export interface Frame {
+interface Frame {
   readonly seconds: number;
   readonly digest: string;
 }
@@ -78,9 +43,10 @@ const SAMPLES = ['-ac', '1', '-ar', String(AUDIO_RATE), '-f', 's16le'];
 
 /**
  * Decodes video and audio. Frames before 0 are not shown: FFmpeg's AV1 decoder returns them all the same.
+ * @param files one with both, or one of each
  * @param seconds at most, from the beginning
  */
-export const decode = (files: Files, seconds = 3600): Promise<Decoded> =>
+export const decode = (files: readonly string[], seconds = 3600): Promise<Decoded> =>
   withTemporaryFolder(async (folder) => {
     const heard = join(folder, 'heard');
     const inputs = files.flatMap((file) => ['-t', String(seconds), '-i', file]);

@@ -1,20 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import { itInChromium } from '../../../support/chromium.ts';
 import { expectPackets } from '../../../support/expect-packets.ts';
 import { inspect, probe } from '../../../support/media-tools.ts';
 import { sendRequest } from '../../../support/request.ts';
 import { expectSeekable } from '../../../support/seekable.ts';
-import { type Files, startMedia } from './clip-fixture.ts';
 import { readPlaylist, readTrack, tracksOf } from './hls-fixture.ts';
 import { usePairMedia } from './pair-fixture.ts';
+import { runWithPlayer } from './player.ts';
 
 const media = await usePairMedia();
 
-async function start(...files: Files) {
-  const started = await startMedia(media, files);
-  return { ...started, base: `${started.url.replace('/Media/', '/Hls/')}/` };
-}
+const start = async (...files: readonly string[]) => `${(await media.start(files)).urlOf('Hls')}/`;
 
-const CASES: readonly (readonly [Files, Record<string, string>])[] = [
+const CASES: readonly (readonly [readonly [string, ...string[]], Record<string, string>])[] = [
   [['indexed.mp4', 'indexed.m4a'], { CODECS: '"avc1.42c00a,mp4a.40.2"', RESOLUTION: '160x90', 'FRAME-RATE': '10.000' }],
   [['bframes.mp4', 'short-indexed.m4a'], { RESOLUTION: '1280x720', 'FRAME-RATE': '25.000' }],
   [['hevc.mp4', 'ac3.mp4'], { CODECS: expect.stringMatching(/^"hev1\.1\.6\.L\d+(\.[\dA-F]+)+,ac-3"$/) }],
@@ -29,7 +27,7 @@ const CASES: readonly (readonly [Files, Record<string, string>])[] = [
 
 describe('the HLS presentation', () => {
   it.each(CASES)('of %j has playlists after RFC 8216 and every packet of the sources', async (files, variant) => {
-    const { base } = await start(...files);
+    const base = await start(...files);
     const master = await readPlaylist(`${base}master.m3u8`);
     const { variants, urls } = await tracksOf(`${base}master.m3u8`);
     expect(variants).toEqual([expect.objectContaining(variant)]);
@@ -57,13 +55,12 @@ describe('the HLS presentation', () => {
   });
 
   it('plays in FFmpeg from its master playlist, audio in step with the video', async () => {
-    const files = ['bframes.mp4', 'ladder/aac-128.m4a'] as const;
-    const { base } = await start(...files);
-    await expectPackets(`${base}master.m3u8`, [media.pathOf(files[0]), media.pathOf(files[1])]);
+    const files = ['bframes.mp4', 'ladder/aac-128.m4a'];
+    await expectPackets(`${await start(...files)}master.m3u8`, files.map(media.pathOf) as [string]);
   });
 
   it('refuses byte ranges of another version of the media', async () => {
-    const { base } = await start('indexed.mp4', 'indexed.m4a');
+    const base = await start('indexed.mp4', 'indexed.m4a');
     await expectSeekable(`${base}AUDIO.m3u8`);
     const current = (await readPlaylist(`${base}video.m3u8`)).segments[0]?.uri ?? '';
     await expectSeekable(base + current);
@@ -78,11 +75,55 @@ describe('the HLS presentation', () => {
     [['silent.mp4'], 'audio.m3u8', 404, undefined],
     [['silent.mp4'], 'other.m3u8', 404, undefined],
   ] as const)('of %j answers %s with %d', async (files, name, status, detail) => {
-    const { base } = await start(...(files as unknown as Files));
+    const base = await start(...files);
     const answer = await sendRequest(base + name);
     expect(answer.status).toBe(status);
     const problem = JSON.parse(answer.body.toString());
     if (detail) expect(problem.detail).toMatch(detail);
     expect((await sendRequest(base + name, { method: 'HEAD' })).status).toBe(status);
+  });
+
+  itInChromium.each<readonly [readonly string[], number]>([
+    [['indexed.mp4', 'indexed.m4a'], 300],
+    [['long-video.mp4', 'long-audio.m4a'], 300],
+    [['bframes.mp4', 'short-indexed.m4a'], 8],
+    [['muxed-indexed.mp4'], 300],
+    [['ladder/both-360.mp4'], 8],
+  ])('of %j plays and seeks in hls.js', async (files, seconds) => {
+    const positions = [0, seconds * 0.7, seconds * 0.2];
+    const played = await runWithPlayer<{ errors: string[]; starts: number[]; frames: number; duration: number }>(
+      'hls.js/dist/hls.min.js',
+      `const errors = [];
+      const hls = new Hls({ enableWorker: false });
+      hls.on(Hls.Events.ERROR, (_, { details, fatal }) => {
+        // A busy machine plays too slowly, and a seek gives up what it was loading: no faults of the playlists.
+        const isOwn = /^buffer(Stalled|NudgeOnStall)/.test(details) || details === Hls.ErrorDetails.INTERNAL_ABORTED;
+        if (!isOwn) errors.push(details);
+        if (fatal) fail(new Error(details));
+      });
+      hls.loadSource('${await start(...files)}master.m3u8');
+      hls.attachMedia(video);
+      const play = async () => {
+        await until(() => video.readyState > 1);
+        const starts = [];
+        for (const position of ${JSON.stringify(positions)}) {
+          video.currentTime = position;
+          await until(() => !video.seeking);
+          // Read before it plays: on a busy machine, events of playback arrive late.
+          starts.push(video.currentTime);
+          await video.play();
+          await until(() => video.currentTime >= position + 0.2);
+          video.pause();
+        }
+        const { totalVideoFrames: frames } = video.getVideoPlaybackQuality();
+        return { errors, starts, frames, duration: video.duration };
+      };
+      play().then(done, fail);`,
+    );
+    expect(played.errors).toEqual([]);
+    for (const [index, position] of positions.entries())
+      expect(Math.abs((played.starts[index] ?? Number.NaN) - position)).toBeLessThan(1);
+    expect(played.frames).toBeGreaterThan(0);
+    expect(Math.abs(played.duration - seconds)).toBeLessThan(0.3);
   });
 });

@@ -1,7 +1,7 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Rendition } from '../../../../core/state/resource.ts';
+import type { Rendition, Track } from '../../../../core/state/resource.ts';
 import { renditionOf as resolved } from '../../../contract/stream-helpers.ts';
 import { useTarget } from '../../../contract/target.ts';
 import { itInChromium } from '../../../support/chromium.ts';
@@ -10,42 +10,44 @@ import { runProgram, withTemporaryFolder } from '../../../support/media-tools.ts
 import { sendRequest } from '../../../support/request.ts';
 import { audioTrack, combinedKey, mediaKey, renditionOf, resourceOf, startService, trackOf } from '../../fixture.ts';
 import { useFolderSite } from '../../folder-site.ts';
+import { H264, transport } from '../../matrix/sources.ts';
 import { readRanges, readTrack, tracksOf } from './hls-fixture.ts';
 import { usePairMedia } from './pair-fixture.ts';
-import { playerBrowser } from './player.ts';
+import { runWithPlayer } from './player.ts';
 
 const media = await usePairMedia();
 const SECONDS = 8;
 const HEIGHTS = [1080, 720, 360];
+const LADDER = HEIGHTS.map((height) => `h264-${height}`);
 
 const heightOf = (name: string): number => Number(/\d+$/.exec(name)?.[0]);
-const single = (name: string): Rendition => ({ ...renditionOf([name]), height: heightOf(name) });
-const pairOf = (name: string, label = `${heightOf(name)}p`): Rendition => ({
-  ...renditionOf([name, 'audio']),
-  height: heightOf(name),
-  label,
-});
-const load = async (name: string, failing: readonly string[]) =>
-  failing.includes(name) ? () => Promise.reject(new Error('Down')) : await media.load(`ladder/${name}.mp4`);
+const labelOf = (name: string) => ({ height: heightOf(name), label: `${heightOf(name)}p` });
+const single = (name: string): Rendition => ({ ...renditionOf([name]), ...labelOf(name) });
+const pairOf = (name: string): Rendition => ({ ...renditionOf([name, 'audio']), ...labelOf(name) });
 
-/** An item with video of three heights and one audio, and what a player must not change to. */
+/** Serves the files of the origin that have the names of tracks, but for those that are down. */
+async function serveFiles(tracks: readonly Track[], renditions: readonly Rendition[], failing: readonly string[]) {
+  const down = () => Promise.reject(new Error('Down'));
+  const sourceOf = async ({ formatId }: Track) => {
+    const isDown = failing.includes(formatId);
+    return [formatId, isDown ? down : await media.load(`ladder/${FILES[formatId] ?? `${formatId}.mp4`}`)] as const;
+  };
+  const sources = Object.fromEntries(await Promise.all(tracks.map(sourceOf)));
+  const service = await startService(resourceOf(tracks, { renditions, durationSeconds: SECONDS }), sources);
+  return (file: string, key: string) => `${service.url}/api/Stream/Hls/${key}/${file}`;
+}
+const FILES: Readonly<Record<string, string>> = { audio: 'aac-128.m4a', 'h264-240': 'h264-360.mp4' };
+
+/** An item with video of three heights and one audio, and what a player must not change to. @returns addresses of its output */
 async function startLadder(failing: readonly string[] = []) {
-  const names = HEIGHTS.map((height) => `h264-${height}`);
   const tracks = [
-    ...[...names, 'h264-240'].map((name) => trackOf(name, { audio: null })),
+    ...[...LADDER, 'h264-240'].map((name) => trackOf(name, { audio: null })),
     trackOf('av1-180', { audio: null, video: { codec: 'av01.0.00M.08' } }),
     audioTrack(),
   ];
-  const renditions = [
-    ...[...names, 'av1-180'].map((name) => pairOf(name)),
-    pairOf('h264-240', '240p HDR'),
-    single('h264-360'),
-  ];
-  const sources = await Promise.all(names.map(async (name) => [name, await load(name, failing)] as const));
-  const audio = await media.load('ladder/aac-128.m4a');
-  const found = { ...Object.fromEntries(sources), audio };
-  const service = await startService(resourceOf(tracks, { renditions, durationSeconds: SECONDS }), found);
-  return (key = combinedKey('h264-720')) => `${service.url}/api/Stream/Hls/${key}/`;
+  const others = [pairOf('av1-180'), { ...pairOf('h264-240'), label: '240p HDR' }, single('h264-360')];
+  const urlOf = await serveFiles(tracks, [...LADDER.map(pairOf), ...others], failing);
+  return (file: string, key = combinedKey('h264-720')) => urlOf(file, key);
 }
 
 /** The folder of another height. */
@@ -55,6 +57,7 @@ const fetched = async (url: string) => {
   return { status, type: headers['content-type'], text: body.toString() };
 };
 const statusOf = async (url: string) => (await fetched(url)).status;
+const sizesOf = async (url: string) => (await tracksOf(url)).variants.map(({ RESOLUTION }) => RESOLUTION);
 
 /** What FFmpeg says of an output. */
 const ffprobe = async (url: string, entries: string) => {
@@ -72,45 +75,55 @@ const playedVideos = async (url: string) => {
 
 describe('all heights of an item', () => {
   it('are variants of one master playlist, the requested one first, and one manifest of DASH', async () => {
-    const baseOf = await startLadder();
-    const { variants, uris, urls } = await tracksOf(`${baseOf()}all.m3u8`);
-    expect(variants.map(({ RESOLUTION }) => RESOLUTION)).toEqual(['1280x720', '1920x1080', '640x360']);
+    const urlOf = await startLadder();
+    const { uris, urls } = await tracksOf(urlOf('all.m3u8'));
+    expect(await sizesOf(urlOf('all.m3u8'))).toEqual(['1280x720', '1920x1080', '640x360']);
     const folders = ['', folderOf(1080), folderOf(360)];
     expect(uris).toEqual([...folders.map((folder) => `${folder}video.m3u8`), 'audio.m3u8']);
     for (const url of urls) await readTrack(url);
 
-    const manifest = await fetched(`${baseOf()}ALL.mpd`);
+    const manifest = await fetched(urlOf('ALL.mpd'));
     expect(manifest).toMatchObject({ status: 200, type: 'application/dash+xml' });
     expect(manifest.text.match(/(?<= height=")\d+/g)).toEqual(['720', '1080', '360']);
     const files = [...folders.map((folder) => `${folder}video.mp4`), 'audio.mp4'];
     expect(manifest.text.match(/(?<=<BaseURL>)[^<?]+/g)).toEqual(files);
   });
 
-  it.each([
-    ['h264-1080', ['1280x720', '640x360']],
-    ['h264-720', ['1920x1080', '640x360']],
-  ])('are those that can be read, without %s', async (failing, sizes) => {
-    const baseOf = await startLadder([failing]);
-    const { variants, urls } = await tracksOf(`${baseOf()}all.m3u8`);
-    expect(variants.map(({ RESOLUTION }) => RESOLUTION)).toEqual(sizes);
-    for (const url of urls) await readTrack(url);
-    expect(await playedVideos(`${baseOf()}all.mpd`)).toEqual([0, sizes.length]);
+  it.each<[string, () => Promise<(file: string) => string>, sizes: readonly string[], sounds: number]>([
+    ['files without the first', () => startLadder(['h264-720']), ['1920x1080', '640x360'], 1],
+    ['files without another', () => startLadder(['h264-1080']), ['1280x720', '640x360'], 1],
+    ['lists of both without the first', () => startLists(false, ['both-h264-180']), ['160x90'], 0],
+    ['lists of both without another', () => startLists(false, ['both-h264-90']), ['320x180'], 0],
+    ['lists of each without the first', () => startLists(true, ['video-h264-180']), ['160x90'], 1],
+    ['lists of each without another', () => startLists(true, ['video-h264-90']), ['320x180'], 1],
+  ])('are those that can be read of %s', async (_, start, sizes, sounds) => {
+    const urlOf = await start();
+    expect(await sizesOf(urlOf('all.m3u8'))).toEqual(sizes);
+    expect(await readTracks(urlOf('all.m3u8'))).toHaveLength(sizes.length + sounds);
+    expect(await playedVideos(urlOf('all.mpd'))).toEqual([0, sizes.length]);
   });
 
-  it('are none where none can be read', async () => {
-    const base = (await startLadder(HEIGHTS.map((height) => `h264-${height}`)))();
-    expect(await statusOf(`${base}all.m3u8`)).toBe(await statusOf(`${base}master.m3u8`));
+  it.each<[string, () => Promise<(file: string) => string>]>([
+    ['files', () => startLadder(LADDER)],
+    [
+      'lists',
+      () =>
+        startLists(
+          false,
+          Object.keys(STARTS).map((name) => `both-${name}`),
+        ),
+    ],
+  ])('are refused as the first one is where no %s can be read', async (_, start) => {
+    const urlOf = await start();
+    const [all, one] = [await fetched(urlOf('all.m3u8')), await fetched(urlOf('master.m3u8'))];
+    expect([all.status, all.text]).toEqual([one.status, one.text.replace('master', 'all')]);
   });
 
   it.each([undefined, 'both-720'])('have their own sound where files of both are split, without %s', async (broken) => {
     const names = ['both-720', 'both-360'];
-    const sources = await Promise.all(names.map(async (name) => [name, await load(name, [broken ?? ''])] as const));
-    const resource = resourceOf(
-      names.map((name) => trackOf(name)),
-      { renditions: names.map(single), durationSeconds: SECONDS },
-    );
-    const service = await startService(resource, Object.fromEntries(sources));
-    const master = `${service.url}/api/Stream/Hls/${mediaKey('both-720')}/all.m3u8`;
+    const tracks = names.map((name) => trackOf(name));
+    const urlOf = await serveFiles(tracks, names.map(single), [broken ?? '']);
+    const master = urlOf('all.m3u8', mediaKey('both-720'));
     const folder = `../${mediaKey('both-360')}/`;
     expect((await tracksOf(master)).uris).toEqual([
       ...(broken ? [] : ['both.m3u8']),
@@ -120,8 +133,8 @@ describe('all heights of an item', () => {
   });
 
   it('are one, where there is one of its kind', async () => {
-    const baseOf = await startLadder();
-    expect((await tracksOf(`${baseOf(mediaKey('h264-360'))}all.m3u8`)).uris).toEqual(['video.m3u8']);
+    const urlOf = await startLadder();
+    expect((await tracksOf(urlOf('all.m3u8', mediaKey('h264-360')))).uris).toEqual(['video.m3u8']);
   });
 
   it.each([
@@ -129,7 +142,7 @@ describe('all heights of an item', () => {
     ...['all@1.m3u8', 'video@2.m3u8', 'both@1e9.m3u8', 'both@-1000.m3u8', 'both@1.2.3.m3u8', 'master@1.4.m3u8'],
   ])('have no %s', async (name) => {
     const [files, lists] = [await startLadder(), await startLists(false)];
-    expect([await statusOf(files() + name), await statusOf(lists('h264-180', name))]).toEqual([404, 404]);
+    expect([await statusOf(files(name)), await statusOf(lists(name))]).toEqual([404, 404]);
   });
 });
 
@@ -139,7 +152,7 @@ describe('all heights of a list', () => {
   it.each(['/hls/master.m3u8', '/dash/number/manifest.mpd'])('of %s are variants, and play', async (link) => {
     const { key } = await resolved(target, link);
     const url = `${target.baseUrl}/api/Stream/Hls/${key}/all.m3u8`;
-    expect((await tracksOf(url)).variants.map(({ RESOLUTION }) => RESOLUTION)).toEqual(['1280x720', '640x360']);
+    expect(await sizesOf(url)).toEqual(['1280x720', '640x360']);
     expect(await playedVideos(url)).toEqual([0, 2]);
   });
 });
@@ -147,23 +160,21 @@ describe('all heights of a list', () => {
 /** Rungs that begin at different times, one of them too late to be on the same clock, in lists of both tracks and of video alone. */
 const STARTS = { 'h264-180': 2, 'h264-90': 7, 'h264-72': 100 };
 const RUNG_SECONDS = 12;
-const TONE = ['-f', 'lavfi', '-i', `sine=400:r=48000:d=${RUNG_SECONDS}`];
-const AAC = ['-c:a', 'aac'];
-const H264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '50', '-bf', '2', '-pix_fmt', 'yuv420p'];
-const listed = (name: string, startSeconds: number, ...coded: string[]): readonly string[] => [
-  ...[...coded, '-output_ts_offset', String(startSeconds), '-f', 'hls', '-hls_time', '4', '-hls_list_size', '0'],
-  ...['-hls_playlist_type', 'vod', '-hls_segment_filename', `${name}-%d.ts`, `${name}.m3u8`],
+const TONE = ['-f', 'lavfi', '-i', `sine=400:r=48000:d=${RUNG_SECONDS}`, '-c:a', 'aac'];
+const listed = (name: string, startSeconds: number, ...coded: readonly string[]) => [
+  ...[...coded, '-output_ts_offset', String(startSeconds)],
+  ...transport(name),
 ];
 const site = useFolderSite([
   ...Object.entries(STARTS).flatMap(([name, startSeconds]) => {
     const size = `${(heightOf(name) * 16) / 9}x${heightOf(name)}`;
     const picture = ['-f', 'lavfi', '-i', `testsrc=s=${size}:r=25:d=${RUNG_SECONDS}`];
     return [
-      listed(`both-${name}`, startSeconds, ...picture, ...TONE, ...H264, ...AAC),
-      listed(`video-${name}`, startSeconds, ...picture, ...H264),
+      listed(`both-${name}`, startSeconds, ...picture, ...TONE, ...H264, '-pix_fmt', 'yuv420p'),
+      listed(`video-${name}`, startSeconds, ...picture, ...H264, '-pix_fmt', 'yuv420p'),
     ];
   }),
-  listed('audio', 3, ...TONE, ...AAC),
+  listed('audio', 3, ...TONE),
 ]);
 
 /** An item of lists of MPEG-TS. @param broken those that are gone @returns addresses of its output */
@@ -176,10 +187,10 @@ async function startLists(isPair: boolean, broken: readonly string[] = []) {
     ),
     audioTrack(site.listOf('audio')),
   ];
-  const renditions = names.map((name) => (isPair ? pairOf(name) : { ...single(name), label: `${heightOf(name)}p` }));
+  const renditions = names.map(isPair ? pairOf : single);
   const service = await site.serve(tracks, { renditions, durationSeconds: RUNG_SECONDS });
   const keyOf = isPair ? combinedKey : mediaKey;
-  return (name: string, file: string) => `${service.url}/api/Stream/Hls/${keyOf(name)}/${file}`;
+  return (file: string, name = 'h264-180') => `${service.url}/api/Stream/Hls/${keyOf(name)}/${file}`;
 }
 
 /** The addresses, entity tags and first decode times of the tracks that a master playlist refers to, in seconds. */
@@ -201,87 +212,62 @@ const decodeTime = (file: Buffer): Promise<number> =>
   });
 
 describe('heights that begin at different times', () => {
-  const ORDERS = [
-    ['h264-180', 'h264-90'],
-    ['h264-90', 'h264-180'],
-  ] as const;
+  it.each([
+    ['h264-180', 'h264-90', false],
+    ['h264-180', 'h264-90', true],
+    ['h264-90', 'h264-180', false],
+    ['h264-90', 'h264-180', true],
+  ] as const)('have one clock: %s before %s, of two lists each: %s', async (first, second, isPair) => {
+    const urlOf = await startLists(isPair);
+    const master = urlOf('all.m3u8', first);
+    const read = await readTracks(master);
+    expect(read).toHaveLength(isPair ? 3 : 2);
+    const [one, other, audio] = read.map(({ seconds }) => seconds);
+    expect((other ?? 0) - (one ?? 0)).toBeCloseTo(STARTS[second] - STARTS[first], 1);
+    if (isPair) expect((audio ?? 0) - (one ?? 0)).toBeCloseTo(3 - STARTS[first], 0);
+    const manifest = (await fetched(urlOf('all.mpd', first))).text;
+    // What has been read of one of them does not change the addresses of the others.
+    expect(await readTracks(urlOf('master.m3u8', second))).toHaveLength(isPair ? 2 : 1);
+    expect(await readTracks(master)).toEqual(read);
+    expect((await fetched(urlOf('all.mpd', first))).text).toBe(manifest);
 
-  it.each(ORDERS.flatMap(([first, second]) => [false, true].map((isPair) => ({ first, second, isPair }))))(
-    'have one clock: $first before $second, of two lists each: $isPair',
-    async ({ first, second, isPair }) => {
-      const urlOf = await startLists(isPair);
-      const master = urlOf(first, 'all.m3u8');
-      const read = await readTracks(master);
-      expect(read).toHaveLength(isPair ? 3 : 2);
-      const [one, other, audio] = read.map(({ seconds }) => seconds);
-      expect((other ?? 0) - (one ?? 0)).toBeCloseTo(STARTS[second] - STARTS[first], 1);
-      if (isPair) expect((audio ?? 0) - (one ?? 0)).toBeCloseTo(3 - STARTS[first], 0);
-      const manifest = (await fetched(urlOf(first, 'all.mpd'))).text;
-      // What has been read of one of them does not change the addresses of the others.
-      expect(await readTracks(urlOf(second, 'master.m3u8'))).toHaveLength(isPair ? 2 : 1);
-      expect(await readTracks(master)).toEqual(read);
-      expect((await fetched(urlOf(first, 'all.mpd'))).text).toBe(manifest);
-
-      const tracks = manifest.split('<Representation ').slice(1);
-      expect(tracks).toHaveLength(read.length);
-      for (const track of tracks) {
-        const [uri = ''] = /(?<=<BaseURL>)[^<]+/.exec(track) ?? [];
-        const file = new URL(uri.replaceAll('&amp;', '&'), master).href;
-        const ranges = [...track.matchAll(/ (?:range|mediaRange)="([^"]+)"/g)].map(([, range = '']) => range);
-        const { parts } = await readRanges(ranges.map((range) => [file, range]));
-        const [, start] = /<S t="(\d+)"/.exec(track) ?? [];
-        expect(Number(start) / 90_000).toBeCloseTo(await decodeTime(Buffer.concat(parts)), 2);
-      }
-      // FFmpeg confuses the sound of the second one with that of a first one that begins earlier.
-      if (first === 'h264-180') return;
-      const output = await ffprobe(urlOf(first, 'all.mpd'), 'height,start_time');
-      const [early, late] = [180, 90].map((height) =>
-        Number(new RegExp(`^${height},([\\d.]+)`, 'm').exec(output)?.[1]),
-      );
-      expect((late ?? 0) - (early ?? 0)).toBeCloseTo(5, 1);
-    },
-  );
+    const tracks = manifest.split('<Representation ').slice(1);
+    expect(tracks).toHaveLength(read.length);
+    for (const track of tracks) {
+      const [uri = ''] = /(?<=<BaseURL>)[^<]+/.exec(track) ?? [];
+      const file = new URL(uri.replaceAll('&amp;', '&'), master).href;
+      const ranges = [...track.matchAll(/ (?:range|mediaRange)="([^"]+)"/g)].map(([, range = '']) => range);
+      const { parts } = await readRanges(ranges.map((range) => [file, range]));
+      const [, start] = /<S t="(\d+)"/.exec(track) ?? [];
+      expect(Number(start) / 90_000).toBeCloseTo(await decodeTime(Buffer.concat(parts)), 2);
+    }
+    // FFmpeg confuses the sound of the second one with that of a first one that begins earlier.
+    if (first === 'h264-180') return;
+    const output = await ffprobe(urlOf('all.mpd', first), 'height,start_time');
+    const [early, late] = [180, 90].map((height) => Number(new RegExp(`^${height},([\\d.]+)`, 'm').exec(output)?.[1]));
+    expect((late ?? 0) - (early ?? 0)).toBeCloseTo(5, 1);
+  });
 
   it('are read alone by their addresses', async () => {
-    const [, second = ''] = (await tracksOf((await startLists(false))('h264-180', 'all.m3u8'))).urls;
+    const [, second = ''] = (await tracksOf((await startLists(false))('all.m3u8'))).urls;
     const other = await startLists(false);
     site.requests.length = 0;
     const { pathname, search } = new URL(second);
-    expect(await statusOf(new URL(pathname + search, other('h264-180', '')).href)).toBe(200);
+    expect(await statusOf(new URL(pathname + search, other('')).href)).toBe(200);
     expect(site.asked.filter((path) => !path.startsWith('both-h264-90'))).toEqual([]);
-  });
-
-  it.each([
-    [false, 'both-h264-90', 1],
-    [false, 'both-h264-180', 1],
-    [true, 'video-h264-90', 2],
-    [true, 'video-h264-180', 2],
-  ])('are those that can be read (of two lists each: %s, without %s)', async (isPair, broken, count) => {
-    const urlOf = await startLists(isPair, [broken]);
-    expect(await readTracks(urlOf('h264-180', 'all.m3u8'))).toHaveLength(count);
-    expect(await playedVideos(urlOf('h264-180', 'all.mpd'))).toEqual([0, 1]);
   });
 
   it('are those whose lists are answered in time', async () => {
     const urlOf = await startLists(false);
     site.handlers.set('both-h264-90.m3u8', () => undefined);
-    expect(await readTracks(urlOf('h264-180', 'all.m3u8'))).toHaveLength(1);
+    expect(await readTracks(urlOf('all.m3u8'))).toHaveLength(1);
     expect(site.asked).toContain('both-h264-90.m3u8');
-  });
-
-  it('are refused as the first one is where none can be read', async () => {
-    const urlOf = await startLists(
-      false,
-      Object.keys(STARTS).map((name) => `both-${name}`),
-    );
-    const [all, one] = [await fetched(urlOf('h264-180', 'all.m3u8')), await fetched(urlOf('h264-180', 'master.m3u8'))];
-    expect([all.status, all.text]).toEqual([one.status, one.text.replace('master', 'all')]);
   });
 });
 
 describe('a player chooses among them', () => {
   it('by all.m3u8: FFmpeg, in programs and by themselves', async () => {
-    const output = await ffprobe(`${(await startLadder())()}all.m3u8`, 'height,codec_type');
+    const output = await ffprobe((await startLadder())('all.m3u8'), 'height,codec_type');
     expect(new Set(output.match(/video,\d+/g))).toEqual(new Set(HEIGHTS.map((height) => `video,${height}`)));
   });
 
@@ -290,32 +276,22 @@ describe('a player chooses among them', () => {
     ['all.m3u8', 'min', '640x360'],
     ['all.mpd', 'max', '1920x1080'],
   ])('by %s: mpv, of bit rate %s', async (name, rate, size) => {
-    const baseOf = await startLadder();
+    const urlOf = await startLadder();
     const { output } = await runProgram('mpv', [
-      ...['--no-config', '--vo=null', '--ao=null', '--length=0.5', `--hls-bitrate=${rate}`],
-      baseOf() + name,
+      ...['--no-config', '--vo=null', '--ao=null', '--length=0.5', `--hls-bitrate=${rate}`, urlOf(name)],
     ]);
     expect(output).toContain(`VO: [null] ${size}`);
   });
 
-  /** The script of a package, whether it exports the file or not. */
-  const scriptOf = (file: string) => join(import.meta.dirname, '../../../../node_modules', file);
-  /** Plays from the beginning, and from a position after the player was told to take another height. Returns both heights. */
+  /** Plays from the beginning, and from a position after the player was told to take another height. */
   const PLAY = `async (changeHeight) => {
-    const video = document.querySelector('video');
-    const until = (isThere) => new Promise((resolve, reject) => {
-      const check = () => isThere() && resolve();
-      for (const name of ['timeupdate', 'seeked', 'resize', 'playing']) video.addEventListener(name, check);
-      video.addEventListener('error', () => reject(new Error(video.error?.message)));
-      check();
-    });
     await video.play();
     await until(() => video.currentTime > 0.3);
     const before = video.videoHeight;
     changeHeight();
     video.currentTime = 5;
     await until(() => !video.seeking && video.currentTime > 5.2 && video.videoHeight !== before);
-    return { before, after: video.videoHeight, seconds: video.duration };
+    return { before, after: video.videoHeight, seconds: Math.round(video.duration) };
   }`;
 
   itInChromium.each([
@@ -369,17 +345,13 @@ describe('a player chooses among them', () => {
        player.initialize(video, url, false);`,
     ],
   ] as const)('by %s (%s, %s)', async (_, library, name, start) => {
-    const baseOf = await startLadder();
-    await using page = await (await playerBrowser()).newPage();
-    await page.setContent('<video muted></video>');
-    await page.addScriptTag({ content: await readFile(scriptOf(library), 'utf8') });
-    const played = await page.evaluate(`new Promise((done, fail) => {
-      const video = document.querySelector('video');
-      const url = '${baseOf(combinedKey('h264-360'))}${name}';
+    const url = (await startLadder())(name, combinedKey('h264-360'));
+    const played = await runWithPlayer(
+      library,
+      `const url = '${url}';
       const ready = (changeHeight) => (${PLAY})(changeHeight).then(done, fail);
-      ${start}
-    })`);
-    expect(played).toMatchObject({ before: 360, after: 1080 });
-    expect(Math.round((played as { seconds: number }).seconds)).toBe(SECONDS);
+      ${start}`,
+    );
+    expect(played).toEqual({ before: 360, after: 1080, seconds: SECONDS });
   });
 });

@@ -22,6 +22,14 @@ const layout = (): Layout => {
 };
 
 type LayOut = LayoutMaking['layOut'];
+const session = { client: '', signal: new AbortController().signal } as StreamSession;
+const foundAnew = () => ({ tracks: [trackOf('a')], resource: {} }) as unknown as KeyedRendition;
+const requestOf = (found: KeyedRendition) => ({ of: 'pair', id: nameOf([], 'a'), found }) as const;
+const openAnew = (): OpenSource => async () => fileSource(Buffer.from(file));
+
+function refuse(): never {
+  throw new UnsupportedMp4('No layout');
+}
 
 /** Loads one layout. @returns what its request, the opened file and its header are no longer needed for */
 async function load(layOut: LayOut) {
@@ -32,16 +40,12 @@ async function load(layOut: LayOut) {
       return layOut(files, ...rest);
     },
   };
-  const cache = createLayoutCaches({
-    kinds: { pair: making, part: making, list: making, presentation: making },
-  });
+  const cache = createLayoutCaches({ kinds: { pair: making, part: making, list: making, presentation: making } });
   const loadOnce = async () => {
-    const found = { tracks: [trackOf('a')], resource: {} } as unknown as KeyedRendition;
+    const [found, openSource] = [foundAnew(), openAnew()];
     kept.found ??= new WeakRef(found);
-    const openSource: OpenSource = async () => fileSource(Buffer.from(file));
     kept.open ??= new WeakRef(openSource);
-    const session = { client: '', signal: new AbortController().signal } as StreamSession;
-    return cache.load({ of: 'pair', id: nameOf([], 'a'), found }, { session, openSource, isForHead: false });
+    return cache.load(requestOf(found), { session, openSource, isForHead: false });
   };
   return { known: await loadOnce(), again: await loadOnce(), kept };
 }
@@ -49,13 +53,7 @@ async function load(layOut: LayOut) {
 describe('createLayoutCaches', () => {
   it.each<[string, LayOut]>([
     ['a layout', () => layout()],
-    [
-      'the knowledge that there is none',
-      (files) =>
-        files.map(() => {
-          throw new UnsupportedMp4('No layout');
-        })[0] as never,
-    ],
+    ['the knowledge that there is none', refuse],
   ])('keeps %s, and nothing that it was made from', async (_, layOut) => {
     const { known, again, kept } = await load(layOut);
     expect(again).toBe(known);
@@ -66,16 +64,10 @@ describe('createLayoutCaches', () => {
 
   it('reads the headers for GET although HEAD, which does not resolve again, fails in the meantime', async () => {
     const cache = createLayoutCaches();
-    const request = {
-      of: 'pair',
-      id: nameOf([], 'a'),
-      found: { tracks: [trackOf('a')], resource: {} } as unknown as KeyedRendition,
-    } as const;
-    const session = { client: '', signal: new AbortController().signal } as StreamSession;
+    const request = requestOf(foundAnew());
     const expired = Promise.withResolvers<never>();
     const head = cache.load(request, { session, openSource: () => expired.promise, isForHead: true });
-    const openSource: OpenSource = async () => fileSource(Buffer.from(file));
-    const get = cache.load(request, { session, openSource, isForHead: false });
+    const get = cache.load(request, { session, openSource: openAnew(), isForHead: false });
     expired.reject(new NotFound('The URL has expired'));
     await expect(head).rejects.toThrow('expired');
     expect(await get).toBeInstanceOf(UnsupportedMp4);

@@ -5,16 +5,28 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { FileSource } from '@reelay/source';
 import { expect } from 'vitest';
+import type { Resource } from '../../../../core/state/resource.ts';
+import type { OpenSource } from '../../../../stream-service/source/open-source.ts';
 import { ensureFolder, ensureMedia } from '../../../origin/media.ts';
 import { type ExpectOptions, expectPackets } from '../../../support/expect-packets.ts';
 import { inspect } from '../../../support/media-tools.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import {
+  audioTrack,
+  combinedKey,
+  mediaKey,
+  resourceOf,
+  type ServiceFixtureOptions,
+  startService,
+  trackOf,
+  videoTrack,
+} from '../../fixture.ts';
 import { fileSource } from '../encode/mp3/fixture.ts';
 
 const run = promisify(execFile);
 
-const SIDX = ['-movflags', 'empty_moov+dash+global_sidx'];
-const KEYFRAMES = ['-movflags', 'frag_keyframe+empty_moov+dash+global_sidx'];
+const flags = (...names: readonly string[]) => ['-movflags', ['empty_moov', ...names].join('+')];
+const SIDX = flags('dash', 'global_sidx');
+const KEYFRAMES = flags('frag_keyframe', 'dash', 'global_sidx');
 const EVERY = (microseconds: number) => ['-frag_duration', String(microseconds)];
 const X264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-bf', '3', '-b_strategy', '0'];
 
@@ -22,9 +34,7 @@ const X264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-bf', '3', '-b_strateg
 const RECIPES: Readonly<Record<string, readonly [from: string, ...args: string[]]>> = {
   'indexed.mp4': ['long-video.mp4', ...KEYFRAMES],
   'indexed.m4a': ['long-audio.m4a', ...EVERY(5e6), ...SIDX],
-  'coarse.mp4': ['long-video.mp4', ...EVERY(5e6), ...SIDX],
-  'coarse.m4a': ['long-audio.m4a', ...EVERY(9_984_000), ...SIDX],
-  'absolute.mp4': ['long-video.mp4', '-movflags', 'frag_keyframe+empty_moov+global_sidx'],
+  'absolute.mp4': ['long-video.mp4', ...flags('frag_keyframe', 'global_sidx')],
   'short-indexed.m4a': ['ladder/aac-128.m4a', ...EVERY(2e6), ...SIDX],
   'bframes.mp4': ['ladder/h264-720.mp4', ...X264, '-video_track_timescale', '90000', '-movie_timescale', '600'],
   'flac.mp4': ['tone.flac', '-strict', '-2'],
@@ -34,29 +44,29 @@ const RECIPES: Readonly<Record<string, readonly [from: string, ...args: string[]
   'vp9.mp4': ['ladder/vp9-360.webm'],
   'hevc.mp4': ['clip.mp4', '-an', '-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=none'],
   'muxed-indexed.mp4': ['long.mp4', ...EVERY(5e6), ...KEYFRAMES],
-  'unindexed.mp4': ['long-video.mp4', '-movflags', 'frag_keyframe+empty_moov+skip_trailer'],
-  'listed.mp4': ['long-video.mp4', '-movflags', 'frag_keyframe+empty_moov'],
-  'listed.m4a': ['long-audio.m4a', ...EVERY(5e6), '-movflags', 'empty_moov'],
-  'unindexed-short.mp4': ['ladder/h264-360.mp4', '-movflags', 'frag_keyframe+empty_moov+skip_trailer'],
-  'chained-short.mp4': ['ladder/h264-360.mp4', '-movflags', 'frag_keyframe+empty_moov+dash'],
-  'chained-short.m4a': ['ladder/aac-128.m4a', ...EVERY(2e6), '-movflags', 'empty_moov+dash'],
+  'unindexed.mp4': ['long-video.mp4', ...flags('frag_keyframe', 'skip_trailer')],
+  'listed.mp4': ['long-video.mp4', ...flags('frag_keyframe')],
+  'listed.m4a': ['long-audio.m4a', ...EVERY(5e6), ...flags()],
+  'unindexed-short.mp4': ['ladder/h264-360.mp4', ...flags('frag_keyframe', 'skip_trailer')],
+  'chained-short.mp4': ['ladder/h264-360.mp4', ...flags('frag_keyframe', 'dash')],
+  'chained-short.m4a': ['ladder/aac-128.m4a', ...EVERY(2e6), ...flags('dash')],
   'partial-index.mp4': ['ladder/h264-360.mp4', ...KEYFRAMES],
-  'two-tracks.mp4': ['ladder/both-360.mp4', '-movflags', 'frag_keyframe+empty_moov+default_base_moof'],
-  'chained.mp4': ['long-video.mp4', '-movflags', 'frag_keyframe+empty_moov+dash'],
+  'two-tracks.mp4': ['ladder/both-360.mp4', ...flags('frag_keyframe', 'default_base_moof')],
+  'chained.mp4': ['long-video.mp4', ...flags('frag_keyframe', 'dash')],
 };
 
 /** Changed recipes create new files in another folder. */
 const STAMP = createHash('sha256').update(JSON.stringify(RECIPES)).digest('hex').slice(0, 12);
 
-/** The files of `RECIPES`, which are kept between runs, and a temporary folder for what the tests of a file write. */
+/** The files of `RECIPES`, which are kept between runs. */
 export async function usePairMedia() {
   const media = await ensureMedia();
   const made = await ensureFolder(`${media}-pairs-${STAMP}`, (draft) => makeFiles(draft, media));
-  const folder = await temporaryFolder();
   const pathOf = (file: string) => join(file in RECIPES ? made : media, file);
+  const load = async (file: string) => countingSource(await readFile(pathOf(file)));
   return {
-    folder,
     pathOf,
+    load,
     /** Expects what decodes to have the packets of files, of the video and of each audio. @returns what ffprobe says of it */
     async expectPackets(body: Buffer, files: readonly string[], options?: ExpectOptions) {
       const { complaints, ...probed } = await inspect(body, '.mp4');
@@ -64,7 +74,21 @@ export async function usePairMedia() {
       await expectPackets(body, files.map(pathOf) as [string], options);
       return probed;
     },
-    load: async (file: string) => countingSource(await readFile(pathOf(file))),
+    /**
+     * Starts the service with a pair of files, or a single one, until the test ends.
+     * @returns the URL of its Media, and that of each other route
+     */
+    async start(files: readonly string[], options: ServiceFixtureOptions = {}, item: Partial<Resource> = {}) {
+      const sources = await Promise.all(files.map(load));
+      const tracks = files.length > 1 ? [videoTrack(), audioTrack()] : [trackOf('video')];
+      const byId = Object.fromEntries(sources.map((source, index) => [tracks[index]?.formatId, source]));
+      const peekSource: OpenSource = async (_, { formatId }) => byId[formatId] ?? expect.fail('No source');
+      const resource = resourceOf(tracks, { durationSeconds: 300, ...item });
+      const service = await startService(resource, byId, { peekSource, ...options });
+      const key = files.length > 1 ? combinedKey() : mediaKey('video');
+      const urlOf = (route: string) => `${service.url}/api/Stream/${route}/${key}`;
+      return { ...service, sources, urlOf, url: urlOf('Media') };
+    },
   };
 }
 
@@ -81,10 +105,8 @@ async function makeFiles(folder: string, media: string): Promise<void> {
   await writeFile(partial, shortenIndex(await readFile(partial), 3));
 }
 
-export type PairMedia = Awaited<ReturnType<typeof usePairMedia>>;
-
 /** A file in memory that records the ranges it was read by, and how many of their bytes it has sent. */
-export function countingSource(bytes: Buffer) {
+function countingSource(bytes: Buffer) {
   const source = fileSource(bytes);
   const reads: { readonly first: number; readonly last: number | undefined; sentBytes: number }[] = [];
   const counting: FileSource = {

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { expect } from 'vitest';
 import { afterFile } from '../../../support/after-file.ts';
@@ -53,6 +54,26 @@ export function playerBrowser(): Promise<Browser> {
     await (await launched).close();
   });
   return launched;
+}
+
+/**
+ * Runs a script in a page of Chromium that has a library of `node_modules`, a `video`, and `until`, which waits for what events of it
+ * bring about. The script calls `done` with its result, or `fail`.
+ */
+export async function runWithPlayer<T>(library: string, script: string): Promise<T> {
+  await using page = await (await playerBrowser()).newPage();
+  await page.setContent('<video muted></video>');
+  await page.addScriptTag({ path: join(import.meta.dirname, '../../../../node_modules', library) });
+  return await page.evaluate<T>(`new Promise((done, fail) => {
+    const video = document.querySelector('video');
+    const until = (isThere) => new Promise((resolve, reject) => {
+      const check = () => isThere() && resolve();
+      for (const name of ['loadeddata', 'timeupdate', 'seeked', 'resize', 'playing']) video.addEventListener(name, check);
+      video.addEventListener('error', () => reject(new Error(video.error?.message)));
+      check();
+    });
+    ${script}
+  })`);
 }
 
 /** Plays and seeks a URL in a page of Chromium; see `playAndSeek`. */
