@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { firstBytes, type SegmentedSource, type Source } from '@reelay/source';
+import { firstBytes, type Source } from '@reelay/source';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { silentLog } from '../../../../core/log/index.ts';
 import {
@@ -16,7 +16,7 @@ import { madeBy } from '../../../origin/media.ts';
 import { inspect } from '../../../support/media-tools.ts';
 import { audioTrack, failingSource, ffmpeg, trackOf, until, videoTrack } from '../../fixture.ts';
 import { packetTimes } from '../../tones.ts';
-import { fileSource } from '../encode/mp3/fixture.ts';
+import { fileSource, segmentsOf } from '../encode/mp3/fixture.ts';
 
 const INPUTS = ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=10', '-f', 'lavfi', '-i', 'sine=sample_rate=48000'];
 const H264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
@@ -25,25 +25,27 @@ const VP9 = ['-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8'];
 const VIDEO = ['-map', '0', '-t', '6'];
 const SOUND = ['-map', '1', '-t', '6'];
 const BOTH = ['-map', '0', '-map', '1', '-t', '6'];
+const AAC = ['-c:a', 'aac'];
+const FRONT = ['-movflags', '+faststart'];
 const FRAGMENTS = ['-movflags', 'frag_keyframe+empty_moov+default_base_moof'];
 /** Options of each output. One run of FFmpeg makes them all. */
 const FILES: Readonly<Record<string, readonly string[]>> = {
-  'video.mp4': [...VIDEO, ...H264, '-g', '20', '-movflags', '+faststart'],
-  'one-keyframe.mp4': [...VIDEO, '-t', '60', ...H264, '-g', '10000', '-sc_threshold', '0', '-movflags', '+faststart'],
-  'sound.m4a': [...SOUND, '-t', '60', '-c:a', 'aac', '-movflags', '+faststart'],
+  'video.mp4': [...VIDEO, ...H264, '-g', '20', ...FRONT],
+  'one-keyframe.mp4': [...VIDEO, '-t', '60', ...H264, '-g', '10000', '-sc_threshold', '0', ...FRONT],
+  'sound.m4a': [...SOUND, '-t', '60', ...AAC, ...FRONT],
   'ac3.mp4': [...SOUND, '-c:a', 'ac3'],
   'eac3.mp4': [...SOUND, '-c:a', 'eac3'],
   'video.webm': [...VIDEO, ...VP9, '-g', '20'],
-  'late.m4a': [...SOUND, '-c:a', 'aac', '-output_ts_offset', '1.5'],
+  'late.m4a': [...SOUND, ...AAC, '-output_ts_offset', '1.5'],
   'at-6.ts': [...VIDEO, ...H264, '-g', '20', '-output_ts_offset', '5'],
-  'sound-at-8.ts': [...SOUND, '-c:a', 'aac', '-output_ts_offset', '6.5'],
-  'sound-at-5.ts': [...SOUND, '-c:a', 'aac', '-output_ts_offset', '3.5'],
-  'sound-at-day.ts': [...SOUND, '-c:a', 'aac', '-output_ts_offset', '80000'],
-  'fragments.mp4': [...SOUND, '-c:a', 'aac', ...FRAGMENTS],
-  'sound.aac': [...SOUND, '-c:a', 'aac'],
+  'sound-at-8.ts': [...SOUND, ...AAC, '-output_ts_offset', '6.5'],
+  'sound-at-5.ts': [...SOUND, ...AAC, '-output_ts_offset', '3.5'],
+  'sound-at-day.ts': [...SOUND, ...AAC, '-output_ts_offset', '80000'],
+  'fragments.mp4': [...SOUND, ...AAC, ...FRAGMENTS],
+  'sound.aac': [...SOUND, ...AAC],
   'silent.ts': [...VIDEO, ...H264],
   'mp3.ts': [...BOTH, ...H264, '-c:a', 'libmp3lame'],
-  'aac.ts': [...BOTH, ...H264, '-c:a', 'aac'],
+  'aac.ts': [...BOTH, ...H264, ...AAC],
   'opus.mp4': [...BOTH, ...H264, '-c:a', 'libopus', ...FRAGMENTS],
   'ac3.ts': [...BOTH, ...H264, '-c:a', 'ac3'],
 };
@@ -61,21 +63,16 @@ afterEach(async () => {
   expect(runningFfmpegs()).toBe(0);
 });
 
-const load = async (file: string) => fileSource(await readFile(join(folder, file)));
+const load = async (file: string) => fileSource(await read(file));
 const mux = (
   sources: Source[],
   format = selectPairFormat({ tracks: [videoTrack(), audioTrack()] }),
-  durationSeconds: number | undefined = 6,
-) =>
-  createMux({ loopback, admission: { acquireFfmpeg: () => () => undefined }, meter: noopObserver, log: silentLog })(
-    ffmpeg,
-    {
-      sources,
-      format,
-      client: 'client',
-      durationSeconds,
-    },
-  );
+  durationSeconds = 6,
+) => {
+  const admission = { acquireFfmpeg: () => () => undefined };
+  const run = createMux({ loopback, admission, meter: noopObserver, log: silentLog });
+  return run(ffmpeg, { sources, format, client: 'client', durationSeconds });
+};
 
 describe('createMux', () => {
   it.each(['ac3', 'eac3'])('copies %s, whose header depends on its frames', async (codec) => {
@@ -97,12 +94,9 @@ describe('createMux', () => {
   });
 });
 
+const read = (file: string) => readFile(join(folder, file));
 /** A file as the segments of a list. */
-const segments = async (file: string) => segmentsOf(await readFile(join(folder, file)));
-function segmentsOf(bytes: Buffer): SegmentedSource {
-  const readAll = () => fileSource(bytes).read(0);
-  return { needsRemux: true, size: undefined, durationSeconds: 6, readAll, close: () => undefined };
-}
+const segments = async (file: string) => segmentsOf(await read(file));
 
 /** Seconds from where the video begins to where the sound does, as players see it. */
 async function apart(body: Buffer): Promise<number> {
@@ -148,7 +142,6 @@ function delayed(sound: Buffer): Buffer {
 describe('video and audio with different start times', () => {
   const isHls = { delivery: 'hls' } as const;
   const ofLists = selectPairFormat({ tracks: [videoTrack(isHls), audioTrack(isHls)] });
-  const read = (file: string) => readFile(join(folder, file));
 
   it.each<[string, string, (file: Buffer) => Buffer, number]>([
     ['later', 'sound-at-8.ts', (file) => file, 1.5],

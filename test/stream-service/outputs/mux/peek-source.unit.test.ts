@@ -1,17 +1,11 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { firstBytes, type SegmentedSource } from '@reelay/source';
+import { firstBytes } from '@reelay/source';
 import { describe, expect, it } from 'vitest';
 import { peekSourceStart } from '../../../../stream-service/outputs/mux/peek-source.ts';
+import { segmentsOf } from '../encode/mp3/fixture.ts';
 
 const never = new AbortController().signal;
-const sourceOf = (stream: Readable): SegmentedSource => ({
-  needsRemux: true,
-  size: undefined,
-  durationSeconds: 6,
-  readAll: () => stream,
-  close: () => undefined,
-});
 const ftyp = Buffer.from('0000000c6674797069736f36', 'hex');
 const read = async (source: Awaited<ReturnType<typeof peekSourceStart>>['source']) =>
   source.needsRemux ? buffer(source.readAll()) : Buffer.alloc(0);
@@ -32,7 +26,7 @@ describe('peekSourceStart', () => {
       const stream = Readable.from(late, { objectMode: false });
       // While it is opened: the first bytes have been announced by then.
       await firstBytes(stream);
-      const { source } = await peekSourceStart(sourceOf(stream), never);
+      const { source } = await peekSourceStart(segmentsOf(stream), never);
       expect((await read(source)).equals(bytes)).toBe(true);
     }
   });
@@ -45,20 +39,20 @@ describe('peekSourceStart', () => {
       })(),
       { objectMode: false },
     );
-    await expect(peekSourceStart(sourceOf(dying), never)).rejects.toThrow('The source died');
-    await expect(peekSourceStart(sourceOf(Readable.from([])), never)).rejects.toThrow('without a byte');
+    await expect(peekSourceStart(segmentsOf(dying), never)).rejects.toThrow('The source died');
+    await expect(peekSourceStart(segmentsOf(Readable.from([])), never)).rejects.toThrow('without a byte');
   });
 
   it('stops reading on abort and on close', async () => {
     const leaving = new AbortController();
     const stalled = new Readable({ read: () => undefined });
-    const looking = peekSourceStart(sourceOf(stalled), leaving.signal);
+    const looking = peekSourceStart(segmentsOf(stalled), leaving.signal);
     leaving.abort();
     await expect(looking).rejects.toThrow('Aborted');
     expect(stalled.destroyed).toBe(true);
 
     const waiting = Readable.from([Buffer.from('fff15080', 'hex')], { objectMode: false });
-    (await peekSourceStart(sourceOf(waiting), never)).close();
+    (await peekSourceStart(segmentsOf(waiting), never)).close();
     expect(waiting.destroyed).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SegmentedSource, Source } from '@reelay/source';
+import type { Source } from '@reelay/source';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Track } from '../../../../core/state/resource.ts';
 import { runningFfmpegs } from '../../../../stream-service/ffmpeg/run-ffmpeg.ts';
@@ -9,7 +9,7 @@ import { probeBody } from '../../../support/media-tools.ts';
 import { sendRequest, statusOrBroken } from '../../../support/request.ts';
 import { resourceOf, type Service, startService, trackOf } from '../../fixture.ts';
 import { packetTimes } from '../../tones.ts';
-import { fileSource, segmentedSource } from '../encode/mp3/fixture.ts';
+import { segmentedSource, segmentsOf } from '../encode/mp3/fixture.ts';
 
 const media = await ensureMedia();
 let service: Service | undefined;
@@ -24,14 +24,6 @@ async function start(source: Source, traits: Partial<Track> = {}): Promise<strin
   service = await startService(resourceOf([track], { durationSeconds: 6 }), { hls: source });
   return service.media('hls');
 }
-
-const segmentsOf = (bytes: Buffer): SegmentedSource => ({
-  needsRemux: true,
-  size: undefined,
-  durationSeconds: 6,
-  readAll: () => fileSource(bytes).read(0),
-  close: () => undefined,
-});
 
 const TO_END = Buffer.from('\0\0\0\0mdat');
 

@@ -41,24 +41,6 @@ export function randomFrom(seed: number): () => number {
   };
 }
 
-/** Writes samples as 32-bit floating point WAV, without help. */
-export async function writeWav(file: string, samples: Float32Array): Promise<void> {
-  const header = Buffer.alloc(44);
-  header.write('RIFF', 0);
-  header.writeUInt32LE(36 + samples.byteLength, 4);
-  header.write('WAVEfmt ', 8);
-  header.writeUInt32LE(16, 16);
-  header.writeUInt16LE(3, 20);
-  header.writeUInt16LE(1, 22);
-  header.writeUInt32LE(RATE, 24);
-  header.writeUInt32LE(RATE * 4, 28);
-  header.writeUInt16LE(4, 32);
-  header.writeUInt16LE(32, 34);
-  header.write('data', 36);
-  header.writeUInt32LE(samples.byteLength, 40);
-  await writeFile(file, Buffer.concat([header, Buffer.from(samples.buffer)]));
-}
-
 /** Decodes media to one channel of 48 kHz samples. @param filters for example to fill gaps of timestamps */
 export async function decode(media: Buffer, filters = 'anull'): Promise<Float32Array> {
   return withTemporaryFolder(async (folder) => {

@@ -1,7 +1,7 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { ensureMade } from '../../../../origin/media.ts';
-import { codedSound, ffmpeg, writeWav } from './coded-sound.ts';
+import { codedSound, ffmpeg, RATE } from './coded-sound.ts';
 
 /** Part of the recipe: another sound creates other files. */
 const SOUND = await readFile(resolve(import.meta.dirname, 'coded-sound.ts'), 'utf8');
@@ -18,11 +18,11 @@ export const encodedSounds = (
   inputs: readonly string[] = [],
 ): Promise<string> =>
   ensureMade([SOUND, seconds, outputs, inputs], async (draft) => {
-    const wav = join(draft, 'original.wav');
-    await writeWav(wav, codedSound(seconds));
+    const raw = join(draft, 'original.f32le');
+    await writeFile(raw, new Uint8Array(codedSound(seconds).buffer));
     const files = Object.entries(outputs).flatMap(([name, options]) => [...options, join(draft, name)]);
-    await ffmpeg('-i', wav, ...inputs, ...files);
-    await rm(wav);
+    await ffmpeg('-f', 'f32le', '-ar', String(RATE), '-ac', '1', '-i', raw, ...inputs, ...files);
+    await rm(raw);
   });
 
 /** The path of a single one. */

@@ -108,6 +108,15 @@ export function fileSource(bytes: Buffer, { cutAt = Number.POSITIVE_INFINITY, si
   return Object.assign(source, { reading });
 }
 
+/** Bytes as those of all segments of a list of six seconds. */
+export const segmentsOf = (bytes: Buffer | Readable): SegmentedSource => ({
+  needsRemux: true,
+  size: undefined,
+  durationSeconds: 6,
+  readAll: () => (Buffer.isBuffer(bytes) ? fileSource(bytes).read(0) : bytes),
+  close: () => undefined,
+});
+
 /** The segments of a playlist on disk. Reading fails at the segment `deadFrom`. */
 export async function segmentedSource(playlist: string, { deadFrom = Number.POSITIVE_INFINITY } = {}) {
   const folder = playlist.replace(/[^/]+$/, '');
@@ -120,13 +129,6 @@ export async function segmentedSource(playlist: string, { deadFrom = Number.POSI
     files.push(folder + file);
     durationSeconds += Number(seconds);
   }
-  const source: SegmentedSource = {
-    needsRemux: true,
-    size: undefined,
-    durationSeconds,
-    readAll: () => Readable.from(chunks(), { objectMode: false }),
-    close: () => undefined,
-  };
   async function* chunks() {
     yield* init;
     for (const [index, file] of files.entries()) {
@@ -134,7 +136,8 @@ export async function segmentedSource(playlist: string, { deadFrom = Number.POSI
       yield await readFile(file);
     }
   }
-  return source;
+  const readAll = () => Readable.from(chunks(), { objectMode: false });
+  return { ...segmentsOf(Buffer.alloc(0)), durationSeconds, readAll };
 }
 
 /** The segments of a playlist on disk as the file that they are read as. */

@@ -108,41 +108,33 @@ describe('encode', () => {
         readRange(await open(), 1_000_000),
         readRange(await single.open(resource, track, fileSource(webm)), 0),
       ]);
-      for (const [first, last] of [
-        [60, 90],
-        [1000 * 576 - 300, 1000 * 576 + 900],
-        [whole.length - 1, whole.length - 1],
-      ] as const)
-        expect((await readRange(await open(), first, last)).equals(whole.subarray(first, last + 1)), `${first}`).toBe(
-          true,
-        );
       expect(again.equals(whole)).toBe(true);
       expect(another.equals(whole.subarray(1_000_000))).toBe(true);
       expect(slow.equals(whole)).toBe(true);
+      const [first, last] = [1000 * 576 - 300, 1000 * 576 + 900];
+      expect((await readRange(await open(), first, last)).equals(whole.subarray(first, last + 1))).toBe(true);
     });
 
     it('has a different ETag for each source, encoder build and promised layout', async () => {
-      const other = await start({ buildId: 'another' });
-      const changed = { ...fileSource(webm), validator: '"changed"' };
-      const etags = await Promise.all([
-        open().then(({ etag }) => etag),
-        open(fileSource(webm.subarray(1))).then(({ etag }) => etag),
-        open(changed as typeof changed & { reading: never }).then(({ etag }) => etag),
-        open(fileSource(webm), { ...resource, title: 'Another' }).then(({ etag }) => etag),
-        open(fileSource(webm), { ...resource, durationSeconds: SECONDS + 1 }).then(({ etag }) => etag),
-        open(fileSource(webm), { ...resource, id: 'another' }).then(({ etag }) => etag),
-        mp3.open(resource, { ...track, formatId: 'another' }, fileSource(webm)).then(({ etag }) => etag),
-        other.open(resource, track, fileSource(webm)).then(({ etag }) => etag),
-        ...[2, 3].map((endSeconds) =>
-          mp3.open(resource, track, fileSource(webm), { startSeconds: 1, endSeconds }).then(({ etag }) => etag),
+      const [source, other] = [fileSource(webm), await start({ buildId: 'another' })];
+      const opened = [
+        open(),
+        open(fileSource(webm.subarray(1))),
+        mp3.open(resource, track, { ...source, validator: '"changed"' }),
+        ...[{ title: 'Another' }, { durationSeconds: SECONDS + 1 }, { id: 'another' }].map((traits) =>
+          open(source, { ...resource, ...traits }),
         ),
-        ...([128, 256, 320] as const).map((bitrateKbps) =>
-          mp3.open(resource, track, fileSource(webm), undefined, { bitrateKbps }).then(({ etag }) => etag),
+        mp3.open(resource, { ...track, formatId: 'another' }, source),
+        other.open(resource, track, source),
+        ...[2, 3].map((endSeconds) => mp3.open(resource, track, source, { startSeconds: 1, endSeconds })),
+        ...([128, 256, 320, 192] as const).map((bitrateKbps) =>
+          mp3.open(resource, track, source, undefined, { bitrateKbps }),
         ),
-      ]);
-      expect(new Set(etags).size).toBe(etags.length);
-      const same = await mp3.open(resource, track, fileSource(webm), undefined, { bitrateKbps: 192 });
-      expect([(await open()).etag, same.etag]).toEqual([etags[0], etags[0]]);
+      ];
+      const etags = (await Promise.all(opened)).map(({ etag }) => etag);
+      // The last one is what the first one is without a choice.
+      expect([new Set(etags).size, etags.at(-1)]).toEqual([etags.length - 1, etags[0]]);
+      expect((await open()).etag).toBe(etags[0]);
     });
   });
 

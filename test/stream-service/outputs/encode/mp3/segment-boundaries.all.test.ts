@@ -47,6 +47,11 @@ const oneSegment = await startMp3({ format: 'wav' }, (encoding) => ({ ...encodin
 describe('a conversion contains every sample once and in order, across segment boundaries', () => {
   const original = codedSound(SECONDS);
   const encoded = async (name: keyof typeof ENCODES) => join(await encodedSounds(SECONDS, ENCODES), name);
+  const encodedFile = async (name: keyof typeof ENCODES) => fileSource(await readFile(await encoded(name)));
+  const encodedWithPictures = async () => {
+    const pictures = ['-f', 'lavfi', '-i', `testsrc=s=64x64:r=25:d=${SECONDS}`];
+    return join(await encodedSounds(SECONDS, MUXES, pictures), 'muxed.mp4');
+  };
 
   /** The delays of all moments, in samples. */
   async function lagsOf(name: string, source: Source, conversions = mp3): Promise<number[]> {
@@ -73,7 +78,7 @@ describe('a conversion contains every sample once and in order, across segment b
     ['WAV', 'a.m4a', wav],
     ['WAV', 'x.flac', wav],
   ] as const)('%s, and at the very place that it has in %s', async (_, name, conversions) => {
-    const lags = await lagsOf(name, fileSource(await readFile(await encoded(name))), conversions);
+    const lags = await lagsOf(name, await encodedFile(name), conversions);
     expect(Math.max(...lags.map(Math.abs))).toBeLessThanOrEqual(1);
   });
 
@@ -82,8 +87,7 @@ describe('a conversion contains every sample once and in order, across segment b
     ['o.webm', MILLISECOND],
     ['c.mp3', 1],
   ] as const)('WAV of %s', async (name, tolerance) => {
-    const source = fileSource(await readFile(await encoded(name)));
-    expect(await spread(name, source, wav)).toBeLessThanOrEqual(tolerance);
+    expect(await spread(name, await encodedFile(name), wav)).toBeLessThanOrEqual(tolerance);
   });
 
   it.each([
@@ -95,7 +99,7 @@ describe('a conversion contains every sample once and in order, across segment b
     ['MP3 of constant bit rate', 'c.mp3', 1],
     ['MP3 of variable bit rate', 'v.mp3', 1],
   ] as const)('%s', async (_, name, tolerance) => {
-    expect(await spread(name, fileSource(await readFile(await encoded(name))))).toBeLessThanOrEqual(tolerance);
+    expect(await spread(name, await encodedFile(name))).toBeLessThanOrEqual(tolerance);
   });
 
   it.each([
@@ -130,8 +134,7 @@ describe('a conversion contains every sample once and in order, across segment b
     ['fragmented MP4 with B-frames', ['-movflags', 'frag_keyframe+empty_moov'], false],
     ['sound that an empty edit delays', ['-movflags', 'faststart'], true],
   ] as const)('%s, at the places of the source', async (name, options, isDelayed) => {
-    const pictures = ['-f', 'lavfi', '-i', `testsrc=s=64x64:r=25:d=${SECONDS}`];
-    const muxed = join(await encodedSounds(SECONDS, MUXES, pictures), 'muxed.mp4');
+    const muxed = await encodedWithPictures();
     const delayed = !isDelayed ? [] : ['-itsoffset', '0.12', '-i', muxed, '-map', '0:v', '-map', '1:a'];
     const file = join(folder, `${name.replaceAll(' ', '-')}.mp4`);
     await ffmpeg('-i', muxed, ...delayed, ...COPY, ...options, file);
@@ -151,8 +154,7 @@ describe('a conversion contains every sample once and in order, across segment b
     ['MPEG-TS', []],
     ['fragmented MP4', ['-hls_segment_type', 'fmp4']],
   ] as const)('lists of %s with pictures, as one segment has them', async (name, args) => {
-    const pictures = ['-f', 'lavfi', '-i', `testsrc=s=64x64:r=25:d=${SECONDS}`];
-    const muxed = join(await encodedSounds(SECONDS, MUXES, pictures), 'muxed.mp4');
+    const muxed = await encodedWithPictures();
     const playlist = join(folder, `pictures-${args.length}`, 'list.m3u8');
     await mkdir(join(playlist, '..'));
     await ffmpeg('-i', muxed, ...COPY, ...HLS, '-hls_time', '4', ...args, playlist);
