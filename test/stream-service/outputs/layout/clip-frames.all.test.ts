@@ -40,20 +40,16 @@ beforeAll(async () => {
 });
 afterAll(() => firefox?.close());
 
-/** @param skippedSeconds what is skipped at the beginning. @default nothing */
-async function clipOf(query: string, skippedSeconds?: number): Promise<string> {
+async function clipOf(query: string): Promise<string> {
   const origin = { url: 'https://site.example/watch', extractor: 'Youtube', entryId: VIDEO_ID };
   const resource = resourceOf([trackOf('both')], { durationSeconds: SECONDS, origin });
-  const skipping = skippedSeconds === undefined ? {} : await serveSegment(skippedSeconds);
-  const service = await startService(resource, { both: fileSource(await readFile(source)) }, skipping);
+  const { options } = await startSegmentsService(answerSegments(segmentOf(0, start)));
+  const service = await startService(resource, { both: fileSource(await readFile(source)) }, options);
   const { status, body } = await sendRequest(`${service.media('both')}?${query}`);
   expect(status).toBe(200);
   // An address of the page itself, so that it may read the pictures and the sound.
   return `data:video/mp4;base64,${body.toString('base64')}`;
 }
-
-const serveSegment = async (seconds: number) =>
-  (await startSegmentsService(answerSegments(segmentOf(0, seconds)))).options;
 
 interface Player {
   readonly readyState: number;
@@ -188,11 +184,11 @@ const stepsOf = (recording: string) =>
     return { seen, heard };
   });
 
-const CLIPS = [
-  ['a clip between keyframes', `start=14.25&end=18`, undefined],
-  ['what follows a skipped beginning', 'skip=sponsor&end=18', 14.25],
-] as const;
 const start = 14.25;
+const CLIPS = [
+  ['a clip between keyframes', `start=${start}&end=18`],
+  ['what follows a skipped beginning', 'skip=sponsor&end=18'],
+] as const;
 
 /** A page of each browser. A page of Chromium may play sound once it was clicked. */
 const BROWSERS = [
@@ -200,13 +196,13 @@ const BROWSERS = [
   ['Firefox', itInFirefox, () => firefox.newPage()],
 ] as const;
 
-describe.each(CLIPS)('%s', (_, query, skippedSeconds) => {
+describe.each(CLIPS)('%s', (_, query) => {
   const seeks = [0.05, 0.5, 2.5, 3.5];
 
   for (const [name, itInBrowser, open] of BROWSERS) {
     const inPage = async <T>(isMuted: boolean, use: (page: Awaited<ReturnType<typeof open>>) => Promise<T>) => {
       const page = await open();
-      const source = await clipOf(query, skippedSeconds);
+      const source = await clipOf(query);
       await page.setContent(`<video ${isMuted ? 'muted' : ''} preload="auto" src="${source}"></video>`);
       return use(page).finally(() => page.close());
     };
