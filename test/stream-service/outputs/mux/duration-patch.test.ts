@@ -33,9 +33,9 @@ const moovOf = (version: 0 | 1, ...rest: Buffer[]) =>
     ...rest,
   );
 
-function find(bytes: Buffer, ...path: string[]): Box {
-  return path.reduce((parent, type) => parent.require(type), indexContent(bytes, 'file'));
-}
+/** A box by its path within `moov`. */
+const find = (bytes: Buffer, ...path: string[]): Box =>
+  ['moov', ...path].reduce((parent, type) => parent.require(type), indexContent(bytes, 'file'));
 
 const u32 = (bytes: Buffer, field: number, ...path: string[]) =>
   bytes.readUInt32BE(find(bytes, ...path).content + field);
@@ -45,21 +45,21 @@ const u64 = (bytes: Buffer, field: number, ...path: string[]) =>
 describe('patchDuration', () => {
   it('writes 32-bit durations, each in its own time scale', () => {
     const patched = patchDuration(moovOf(0), 30.5);
-    expect(u32(patched, 16, 'moov', 'mvhd')).toBe(30_500);
-    expect(u32(patched, 20, 'moov', 'trak', 'tkhd')).toBe(30_500);
-    expect(u32(patched, 16, 'moov', 'trak', 'mdia', 'mdhd')).toBe(2_745_000);
-    expect(u64(patched, 4, 'moov', 'mvex', 'mehd')).toBe(30_500);
+    expect(u32(patched, 16, 'mvhd')).toBe(30_500);
+    expect(u32(patched, 20, 'trak', 'tkhd')).toBe(30_500);
+    expect(u32(patched, 16, 'trak', 'mdia', 'mdhd')).toBe(2_745_000);
+    expect(u64(patched, 4, 'mvex', 'mehd')).toBe(30_500);
   });
 
   it('writes 64-bit durations', () => {
     const patched = patchDuration(moovOf(1), 100_000);
-    expect(u64(patched, 24, 'moov', 'mvhd')).toBe(100_000_000);
-    expect(u64(patched, 28, 'moov', 'trak', 'tkhd')).toBe(100_000_000);
-    expect(u64(patched, 24, 'moov', 'trak', 'mdia', 'mdhd')).toBe(9_000_000_000);
+    expect(u64(patched, 24, 'mvhd')).toBe(100_000_000);
+    expect(u64(patched, 28, 'trak', 'tkhd')).toBe(100_000_000);
+    expect(u64(patched, 24, 'trak', 'mdia', 'mdhd')).toBe(9_000_000_000);
   });
 
   it('writes an unknown duration that exceeds 32 bits as all ones', () => {
-    expect(u32(patchDuration(moovOf(0), 100_000), 16, 'moov', 'trak', 'mdia', 'mdhd')).toBe(0xffff_ffff);
+    expect(u32(patchDuration(moovOf(0), 100_000), 16, 'trak', 'mdia', 'mdhd')).toBe(0xffff_ffff);
   });
 
   it.each([
@@ -72,8 +72,8 @@ describe('patchDuration', () => {
     const before = Buffer.from(moov);
     const patched = patchDuration(moov, 1);
     expect(patched.length).toBe(moov.length + grown);
-    expect(find(patched, 'moov').end).toBe(patched.length);
-    expect(find(patched, 'moov', 'mvex', 'trex').end).toBe(find(patched, 'moov', 'mvex').end);
+    expect(find(patched).end).toBe(patched.length);
+    expect(find(patched, 'mvex', 'trex').end).toBe(find(patched, 'mvex').end);
     if (bytes === 90) expect([...parseBoxes(patched, 8)].map(({ type }) => type).at(-1)).toBe('free');
     expect(patchDuration(patched, 1)).toEqual(patched);
     expect(moov, 'its input stays').toEqual(before);
@@ -109,7 +109,7 @@ describe('createHeaderPatchStream', () => {
 
   it('changes only the moov and keeps every offset', async () => {
     const patched = await patch([file]);
-    const { start, end } = find(file, 'moov');
+    const { start, end } = find(file);
     expect(patched.length).toBe(file.length);
     expect(patched.subarray(0, start)).toEqual(file.subarray(0, start));
     expect(patched.subarray(end).equals(file.subarray(end))).toBe(true);

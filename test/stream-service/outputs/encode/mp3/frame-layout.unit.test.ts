@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { mp3SizeBytes } from '../../../../../core/conversions/conversion.ts';
-import type { Rendition } from '../../../../../core/state/resource.ts';
+import type { Rendition, Resource } from '../../../../../core/state/resource.ts';
 import {
   GROUP_FRAMES,
   mp3Encoding,
@@ -75,22 +75,18 @@ describe('promisedFrames', () => {
     mp3: { renditionId: 'carrier', sizeBytes: mp3SizeBytes(60, text) },
   };
 
-  it.each([
-    ['the promised size', resourceOf({ ...promised, durationSeconds: 75 }), 2501],
-    ['the duration without a promise', resourceOf({ durationSeconds: 60 }), 2501],
-    [
-      'the duration where the promise is for another track',
-      resourceOf({ ...promised, renditions: [], durationSeconds: 75 }),
-      3126,
-    ],
-    ['nothing without a duration', resourceOf({}), undefined],
-    ['nothing with a duration of 0', resourceOf({ durationSeconds: 0 }), undefined],
-    ['nothing beyond the safe integers', resourceOf({ durationSeconds: 1e13 }), undefined],
+  it.each<[string, Partial<Resource>, number | undefined]>([
+    ['the promised size', { ...promised, durationSeconds: 75 }, 2501],
+    ['the duration without a promise', { durationSeconds: 60 }, 2501],
+    ['the duration where the promise is for another track', { ...promised, renditions: [], durationSeconds: 75 }, 3126],
+    ['nothing without a duration', {}, undefined],
+    ['nothing with a duration of 0', { durationSeconds: 0 }, undefined],
+    ['nothing beyond the safe integers', { durationSeconds: 1e13 }, undefined],
     [
       'nothing for a promised size beyond the safe integers',
-      resourceOf({ ...promised, mp3: { renditionId: 'carrier', sizeBytes: 239_999_999_999_976_600 } }),
+      { ...promised, mp3: { renditionId: 'carrier', sizeBytes: 239_999_999_999_976_600 } },
       undefined,
     ],
-    ['nothing when it is live', resourceOf({ durationSeconds: 60, isLive: true }), undefined],
-  ])('follows %s', (_, resource, frames) => expect(promisedFrames(resource, track)).toBe(frames));
+    ['nothing when it is live', { durationSeconds: 60, isLive: true }, undefined],
+  ])('follows %s', (_, traits, frames) => expect(promisedFrames(resourceOf(traits), track)).toBe(frames));
 });
