@@ -1,3 +1,3 @@
-export { buildPage, bundle, placeFfmpeg } from './build/index.ts';
+export { buildAssets } from './build/index.ts';
 export { Reelay, type ReelayProps } from './constructs/index.ts';
 export { renderRegions } from './settings.ts';

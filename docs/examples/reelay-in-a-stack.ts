@@ -2,16 +2,12 @@
  * Puts Reelay into a stack beside other things. In a CDK app of your own: `createStack(new App())`, after `buildReelay()`.
  */
 import { type App, CfnOutput, Stack } from 'aws-cdk-lib';
-import { buildPage, bundle, placeFfmpeg, Reelay } from '../../infra/index.ts';
+import { buildAssets, Reelay } from '../../infra/index.ts';
 
 const BUNDLE_DIR = 'dist';
 
-/** Builds what is deployed, once before the synthesis. The page is built into `dist/web`. */
-export async function buildReelay(): Promise<void> {
-  await bundle({ outDir: BUNDLE_DIR });
-  await placeFfmpeg({ dir: `${BUNDLE_DIR}/stream-service`, architecture: 'arm64' });
-  await buildPage();
-}
+/** Builds what is deployed, where its sources have changed. Once before the synthesis. */
+export const buildReelay = (): Promise<void> => buildAssets({ outDir: BUNDLE_DIR, architecture: 'arm64' });
 
 /** @param bundleDir folder of the bundles */
 export function createStack(app: App, bundleDir = BUNDLE_DIR): Stack {

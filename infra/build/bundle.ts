@@ -1,8 +1,8 @@
-import { readdirSync } from 'node:fs';
 import { cp, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
+import { FUNCTION_NAMES, FUNCTIONS_DIR } from './placeholders.ts';
 
 interface BundleOptions {
   /** Receives `functions/<name>/index.mjs`, which exports `handler`, and `stream-service/main.mjs`. Other content is kept. */
@@ -18,8 +18,6 @@ interface BundleOptions {
 
 const ROOT = join(import.meta.dirname, '../..');
 const source = (path: string): string => join(ROOT, path);
-
-const FUNCTIONS_DIR = source('lambdas/entries');
 
 /** One folder of programs and of files beside them. */
 interface Bundle {
@@ -58,10 +56,12 @@ const OF_FUNCTIONS: Readonly<Record<string, Partial<Bundle>>> = {
   api: { files: swaggerIn('') },
 };
 
-const FUNCTIONS = readdirSync(FUNCTIONS_DIR).map((file): [name: string, Bundle] => {
-  const name = basename(file, '.ts');
+const FUNCTIONS = FUNCTION_NAMES.map((name): [name: string, Bundle] => {
   const { programs, files = {} } = OF_FUNCTIONS[name] ?? {};
-  return [name, { folder: `functions/${name}`, programs: { index: join(FUNCTIONS_DIR, file), ...programs }, files }];
+  return [
+    name,
+    { folder: `functions/${name}`, programs: { index: join(FUNCTIONS_DIR, `${name}.ts`), ...programs }, files },
+  ];
 });
 
 /** What runs in AWS. */

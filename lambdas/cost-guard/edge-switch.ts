@@ -1,4 +1,4 @@
-import type { AwsCall } from './aws-call.ts';
+import type { AwsCall } from '../aws-call.ts';
 import type { Limit } from './limits.ts';
 
 /** Where CloudFront and its web ACLs are. */

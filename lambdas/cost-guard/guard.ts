@@ -16,9 +16,9 @@ import {
 } from '../../core/spending/index.ts';
 import type { State } from '../../core/state/index.ts';
 import type { HostStore } from '../stream-host/index.ts';
-import type { MetricReader } from './aws-call.ts';
 import type { EdgeSwitch } from './edge-switch.ts';
 import type { Limit } from './limits.ts';
+import type { MetricReader } from './metric-reader.ts';
 
 interface CostGuardOptions {
   readonly watched: readonly WatchedMetric[];

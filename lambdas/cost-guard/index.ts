@@ -1,4 +1,3 @@
-export { type AwsCall, createAwsCall, createMetricReader, query } from './aws-call.ts';
 export { createEdgeSwitch, createFirewallSwitch } from './edge-switch.ts';
 export { CLOSED_KEY, createCostGuard } from './guard.ts';
 export {
@@ -8,3 +7,4 @@ export {
   createHostWatch,
   createReservation,
 } from './limits.ts';
+export { createMetricReader } from './metric-reader.ts';

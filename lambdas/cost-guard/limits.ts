@@ -5,8 +5,8 @@ import {
   PutFunctionConcurrencyCommand,
 } from '@aws-sdk/client-lambda';
 import type { Log } from '../../core/log/index.ts';
+import type { AwsCall } from '../aws-call.ts';
 import { type HostService, type HostStore, secretOf } from '../stream-host/index.ts';
-import type { AwsCall } from './aws-call.ts';
 
 interface ConcurrencyLimitOptions {
   readonly lambda: LambdaClient;

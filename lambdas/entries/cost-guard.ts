@@ -4,10 +4,10 @@ import { optional, readVariables, required, wholeNumber } from '../../core/confi
 import type { GuardEvent, WatchedMetric } from '../../core/spending/index.ts';
 import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import { createState } from '../../core/state/index.ts';
+import { createAwsCall, query } from '../aws-call.ts';
 import {
   CLOSED_KEY,
   createApiThrottle,
-  createAwsCall,
   createConcurrencyLimit,
   createCostGuard,
   createEdgeSwitch,
@@ -16,7 +16,6 @@ import {
   createHostWatch,
   createMetricReader,
   createReservation,
-  query,
 } from '../cost-guard/index.ts';
 import { createFunctionLog, logContext } from '../function-environment.ts';
 import { clientBounds, createHostService, createHostStore, HOST_KEY } from '../stream-host/index.ts';

@@ -1,9 +1,10 @@
-import { EC2Client } from '@aws-sdk/client-ec2';
+import { ECSClient } from '@aws-sdk/client-ecs';
 import middy from '@middy/core';
-import { readVariables, required } from '../../core/config/index.ts';
+import { optional, readVariables, required } from '../../core/config/index.ts';
 import type { HostEvent } from '../../core/http/index.ts';
 import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import { createState } from '../../core/state/index.ts';
+import { createAwsCall } from '../aws-call.ts';
 import { createFunctionLog, logContext, readFunctionEnvironment } from '../function-environment.ts';
 import { routeEvent } from '../http-handler.ts';
 import {
@@ -18,18 +19,21 @@ import {
 
 const log = createFunctionLog();
 const { tableName, origins } = readFunctionEnvironment(process.env);
-const { cluster, serviceName, securityGroup, storeArn } = readVariables(process.env, {
+const { cluster, serviceName, securityGroup, storeArn, region, endpoint } = readVariables(process.env, {
   cluster: required('CLUSTER'),
   serviceName: required('SERVICE'),
   securityGroup: required('SECURITY_GROUP'),
   storeArn: required('KEY_VALUE_STORE_ARN'),
+  region: required('AWS_REGION'),
+  endpoint: optional('AWS_ENDPOINT_URL'),
 });
+const ecs = new ECSClient(clientBounds);
 const state = createState({ storage: createDynamoDbStorage({ tableName }), log });
-const service = createHostService({ cluster, service: serviceName });
+const service = createHostService({ ecs, cluster, service: serviceName });
 const onHostEvent = createOnHostEvent({
   service,
   store: createHostStore({ storeArn, key: HOST_KEY }),
-  publicName: createPublicName(new EC2Client(clientBounds), securityGroup),
+  publicName: createPublicName({ call: createAwsCall(ecs.config, endpoint), region, securityGroup }),
   log,
 });
 

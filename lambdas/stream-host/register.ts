@@ -1,6 +1,6 @@
-import { DescribeNetworkInterfacesCommand, type EC2Client } from '@aws-sdk/client-ec2';
 import type { HostAnswer, HostEvent } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
+import { type AwsCall, query, textOf } from '../aws-call.ts';
 import type { HostActivity, HostService, HostStore } from './host.ts';
 
 /** The key of the key-value store that the edge function reads. */
@@ -12,13 +12,28 @@ const LEASE_SECONDS = 45 * 60;
 /** The public DNS name of a network interface of the tasks. @throws Error while it has none */
 type PublicName = (macAddress: string) => Promise<string>;
 
+interface PublicNameOptions {
+  readonly call: AwsCall;
+  readonly region: string;
+  /** That of the tasks. */
+  readonly securityGroup: string;
+}
+
 export const createPublicName =
-  (ec2: EC2Client, securityGroup: string): PublicName =>
+  ({ call, region, securityGroup }: PublicNameOptions): PublicName =>
   async (macAddress) => {
-    const filter = (Name: string, value: string) => ({ Name, Values: [value] });
-    const Filters = [filter('mac-address', macAddress), filter('group-id', securityGroup)];
-    const { NetworkInterfaces = [] } = await ec2.send(new DescribeNetworkInterfacesCommand({ Filters }));
-    const name = NetworkInterfaces[0]?.Association?.PublicDnsName;
+    const found = await query(
+      call,
+      { name: 'DescribeNetworkInterfaces', service: 'ec2', region },
+      {
+        Version: '2016-11-15',
+        'Filter.1.Name': 'mac-address',
+        'Filter.1.Value.1': macAddress,
+        'Filter.2.Name': 'group-id',
+        'Filter.2.Value.1': securityGroup,
+      },
+    );
+    const name = textOf(found, 'publicDnsName');
     if (!name) throw new Error(`The network interface ${macAddress} has no public name`);
     return name;
   };

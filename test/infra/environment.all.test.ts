@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
+import { FUNCTION_NAMES } from '../../infra/build/placeholders.ts';
 import { readTaskSettings } from '../../stream-service/task/start-task.ts';
 import { resourcesByRole } from './permissions.ts';
-import { FUNCTIONS, mainTemplate } from './synth.ts';
+import { mainTemplate } from './synth.ts';
 import { containerOf, functionNamed, propertiesOf, resourcesOfType } from './template.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -99,7 +100,7 @@ afterEach(() => {
   process.env = real;
 });
 
-describe.each(FUNCTIONS)('%s', (name) => {
+describe.each(FUNCTION_NAMES)('%s', (name) => {
   const given = plainly(functionNamed(deployed.hobby, name).variables);
   const load = async () => {
     const ofLambda = { AWS_REGION: 'eu-central-1', AWS_LAMBDA_FUNCTION_NAME: name };

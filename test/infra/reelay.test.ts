@@ -6,18 +6,19 @@ import { Key } from 'aws-cdk-lib/aws-kms';
 import { expect, it } from 'vitest';
 import { SettingError } from '../../core/config/index.ts';
 import { createStack } from '../../docs/examples/reelay-in-a-stack.ts';
+import { writePlaceholders } from '../../infra/build/placeholders.ts';
 import { Reelay, type ReelayProps } from '../../infra/constructs/reelay.ts';
 import { createApp } from '../../infra/create-app.ts';
 import { itemsByRole, resourcesByRole, type Template } from './permissions.ts';
 import { expectedItems } from './roles.ts';
-import { flags, placeholderBundle, temporaryFolder } from './synth.ts';
+import { flags, temporaryFolder } from './synth.ts';
 import { propertiesOf, resourcesOfType } from './template.ts';
 
 it('is a construct of any stack, which reads no settings of the context', () => {
   const folder = temporaryFolder();
   const context = { ...flags, profile: 'public', stage: 'of-another-app', 'min-tasks': 3 };
   const app = new App({ context, outdir: join(folder, 'out') });
-  const bundleDir = placeholderBundle(join(folder, 'bundle'));
+  const bundleDir = writePlaceholders(join(folder, 'bundle'));
   const stack = createStack(app, bundleDir);
   const { template } = app.synth().getStackByName(stack.stackName) as { template: Template & { Outputs: object } };
   const [distribution, ...others] = resourcesOfType(template, 'AWS::CloudFront::Distribution');
@@ -29,7 +30,7 @@ it('is a construct of any stack, which reads no settings of the context', () => 
 });
 
 it('refuses settings as a deployment does', () => {
-  const app = createApp({ bundleDir: placeholderBundle(temporaryFolder()), context: flags, outdir: temporaryFolder() });
+  const app = createApp({ bundleDir: writePlaceholders(temporaryFolder()), context: flags, outdir: temporaryFolder() });
   const create = () =>
     new Reelay(app.node.findChild('reelay-main') as never, 'Other', {
       minTasks: 9,
@@ -52,7 +53,7 @@ it('refuses settings that exceed what a function may have as its environment', (
 it('refuses a stack whose name is too long for names of CloudFront, which have 64 characters', () => {
   const create = (name: string) => {
     const app = new App({ context: flags, outdir: temporaryFolder() });
-    const bundleDir = placeholderBundle(temporaryFolder());
+    const bundleDir = writePlaceholders(temporaryFolder());
     return new Reelay(new Stack(app, 'Site', { stackName: name }), 'Media', { bundleDir });
   };
   // The region, and its longest suffix.
@@ -88,7 +89,7 @@ function createInApp({ table = STATE, subnets = BOTH_SUBNETS, encryptionKey = fa
   const vpc = new Vpc(shared, 'Vpc', { maxAzs: 2, natGateways: 0, subnetConfiguration: subnets, ...dns });
   const encryption = encryptionKey && { encryption: TableEncryptionV2.customerManagedKey(new Key(shared, 'Key')) };
   const state: ITable = new TableV2(shared, 'State', { ...table, ...encryption });
-  const bundleDir = placeholderBundle(temporaryFolder());
+  const bundleDir = writePlaceholders(temporaryFolder());
   new Reelay(new Stack(app, 'Site'), 'Media', { bundleDir, vpc, table: state, ...props });
   return app;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { FUNCTION_NAMES } from '../../infra/build/placeholders.ts';
 import { LEASE_SECONDS } from '../../lambdas/tools-update/update-tools.ts';
 import { PROFILE_NAMES, regional, regionalTemplate, regionless, template } from './deployments.ts';
 import { checkEdge } from './edge-checks.ts';
@@ -7,7 +8,7 @@ import { actionsByRole, itemsByRole, type Template, wildcardStatements, withoutH
 import { expectedActions, expectedItems, WITHOUT_RESOURCE } from './roles.ts';
 import { checkSettings } from './settings-checks.ts';
 import { checkStreamHosts } from './stream-host-checks.ts';
-import { FUNCTIONS, mainTemplate, synthesize } from './synth.ts';
+import { mainTemplate, synthesize } from './synth.ts';
 import {
   containerOf,
   dependenciesOf,
@@ -350,7 +351,7 @@ it('rolls back a new release of yt-dlp when most resolves fail', () => {
 });
 
 it('deploys every function, those of the on-demand stream host in hobby only, that of access keys with their secret', () => {
-  for (const name of FUNCTIONS) expect(() => functionNamed(privateHobby, name)).not.toThrow();
+  for (const name of FUNCTION_NAMES) expect(() => functionNamed(privateHobby, name)).not.toThrow();
 });
 
 checkEdge();

@@ -1,27 +1,17 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
+import { writePlaceholders } from '../../infra/build/placeholders.ts';
 import { afterFile } from '../support/after-file.ts';
 import { DEPLOYMENTS, type DeploymentSettings, type SynthesizedName } from './deployment-settings.ts';
 import type { Template } from './permissions.ts';
 import { cached } from './synth-cache.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Names of all functions, by their entry files. */
-export const FUNCTIONS = readdirSync(join(ROOT, 'lambdas', 'entries')).map((file) => basename(file, '.ts'));
-
 const FOLDER_PREFIX = join(tmpdir(), 'reelay-synth-');
 
 /** CDK feature flags of cdk.json. */
 export const flags: Record<string, unknown> = JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8')).context;
-
-/** A bundle folder with placeholder files: synthesis does not read their content. */
-export function placeholderBundle(folder: string): string {
-  for (const name of FUNCTIONS) write(join(folder, 'functions', name), 'index.mjs', 'export const handler = () => {};');
-  write(join(folder, 'stream-service'), 'Dockerfile', 'FROM scratch');
-  write(join(folder, 'web'), 'index.html', '<!doctype html>');
-  return folder;
-}
 
 /** A folder that is removed after the tests of the file. */
 export function temporaryFolder(): string {
@@ -54,7 +44,7 @@ export function synthesize(name: SynthesizedName): Promise<Synthesis> {
     const folder = mkdtempSync(FOLDER_PREFIX);
     try {
       const assembly = createApp({
-        bundleDir: placeholderBundle(join(folder, 'bundle')),
+        bundleDir: writePlaceholders(join(folder, 'bundle')),
         context: { ...flags, ...context },
         outdir: join(folder, 'out'),
         env,
@@ -76,8 +66,3 @@ export function synthesize(name: SynthesizedName): Promise<Synthesis> {
 /** The template of the service's stack, for deployments of stage `main`. */
 export const mainTemplate = async (name: SynthesizedName): Promise<Template> =>
   (await synthesize(name)).templates['reelay-main'] ?? { Resources: {} };
-
-function write(folder: string, file: string, text: string): void {
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, file), text);
-}

@@ -3,13 +3,14 @@ import { CfnResource, type Stack } from 'aws-cdk-lib';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { expect, it } from 'vitest';
 import { SettingError } from '../../core/config/parsers.ts';
+import { writePlaceholders } from '../../infra/build/placeholders.ts';
 import { createApp } from '../../infra/create-app.ts';
-import { flags, placeholderBundle, temporaryFolder } from './synth.ts';
+import { flags, temporaryFolder } from './synth.ts';
 
 it('fails on errors of cdk-nag and CloudFormation validation only', () => {
   const folder = temporaryFolder();
   const app = createApp({
-    bundleDir: placeholderBundle(folder),
+    bundleDir: writePlaceholders(folder),
     context: { ...flags, profile: 'hobby' },
     outdir: join(folder, 'out'),
   });

@@ -1,7 +1,6 @@
 import { Agent, createServer, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { CloudFrontKeyValueStoreClient } from '@aws-sdk/client-cloudfront-keyvaluestore';
-import { EC2Client } from '@aws-sdk/client-ec2';
 import { ECSClient } from '@aws-sdk/client-ecs';
 import { listen } from './listen.ts';
 
@@ -129,16 +128,11 @@ export async function startScriptedAws() {
     maxAttempts: 1,
     requestHandler: { httpAgent },
   };
-  const [ecs, ec2, keyValueStore] = [
-    new ECSClient(config),
-    new EC2Client(config),
-    new CloudFrontKeyValueStoreClient(config),
-  ];
+  const [ecs, keyValueStore] = [new ECSClient(config), new CloudFrontKeyValueStoreClient(config)];
   /** `/metadata/ADDRESS` below it is the metadata of the task whose network interface has that MAC address. */
   const { endpoint } = config;
   return Object.assign(script, {
     ecs,
-    ec2,
     keyValueStore,
     endpoint,
     storeArn,
@@ -147,7 +141,7 @@ export async function startScriptedAws() {
     names,
     calls,
     close() {
-      for (const client of [ecs, ec2, keyValueStore]) client.destroy();
+      for (const client of [ecs, keyValueStore]) client.destroy();
       httpAgent.destroy();
       return close();
     },

@@ -2,10 +2,9 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/index.ts';
+import { type AwsCall, createAwsCall } from '../../../lambdas/aws-call.ts';
 import {
-  type AwsCall,
   createApiThrottle,
-  createAwsCall,
   createConcurrencyLimit,
   createEdgeSwitch,
   createFirewallSwitch,

@@ -4,6 +4,7 @@ import { fieldsWithoutSecrets } from '../../../core/log/index.ts';
 import { createState } from '../../../core/state/create-state.ts';
 import { createDynamoDbStorage } from '../../../core/state/dynamodb/index.ts';
 import type { State } from '../../../core/state/state.ts';
+import { createAwsCall } from '../../../lambdas/aws-call.ts';
 import { type Result, routeEvent } from '../../../lambdas/http-handler.ts';
 import { createHostService, createHostStore } from '../../../lambdas/stream-host/host.ts';
 import { createOnHostEvent, createPublicName, HOST_KEY } from '../../../lambdas/stream-host/register.ts';
@@ -50,7 +51,11 @@ export async function startOnDemandFixture(): Promise<OnDemandFixture> {
     direct: createOnHostEvent({
       service,
       store: createHostStore({ client: aws.keyValueStore, storeArn: aws.storeArn, key: HOST_KEY }),
-      publicName: createPublicName(aws.ec2, 'sg-1'),
+      publicName: createPublicName({
+        call: createAwsCall(aws.ecs.config, aws.endpoint),
+        region: 'us-east-1',
+        securityGroup: 'sg-1',
+      }),
       log,
       now,
     }),

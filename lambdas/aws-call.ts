@@ -1,6 +1,5 @@
-import type { LambdaClient } from '@aws-sdk/client-lambda';
+import type { ECSClient } from '@aws-sdk/client-ecs';
 import { SignatureV4 } from '@smithy/signature-v4';
-import type { Reading, WatchedMetric } from '../../core/spending/index.ts';
 
 /** One request to a service for which no SDK client is bundled. */
 interface AwsRequest {
@@ -23,11 +22,14 @@ const TIMEOUT_MS = 5_000;
 const MAX_QUOTED_CHARACTERS = 300;
 
 /**
- * The few calls that the guard makes of these services: their SDK clients would be megabytes of bundle for it.
+ * The few calls of these services: their SDK clients would be most of the bundle of a small function.
  * @param config of a client, which has credentials and the hash
  * @param endpoint URL instead of the services' own
  */
-export function createAwsCall({ credentials, sha256 }: LambdaClient['config'], endpoint?: string): AwsCall {
+export function createAwsCall(
+  { credentials, sha256 }: Pick<ECSClient['config'], 'credentials' | 'sha256'>,
+  endpoint?: string,
+): AwsCall {
   return async ({ name, service, region, method, path = '/', headers: own, body }) => {
     const host = service === 'cloudfront' ? service : `${service}.${region}`;
     const url = new URL(path, endpoint ?? `https://${host}.amazonaws.com/`);
@@ -47,7 +49,7 @@ export function createAwsCall({ credentials, sha256 }: LambdaClient['config'], e
 /** AWS's documentation of Signature Version 4 signs requests with these. */
 const FORM = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
 
-/** Calls CloudWatch (`monitoring`) or SNS by AWS's query protocol. @returns the XML of the answer */
+/** Calls CloudWatch (`monitoring`), SNS or EC2 by AWS's query protocol. @returns the XML of the answer */
 export async function query(
   call: AwsCall,
   to: Pick<AwsRequest, 'name' | 'service' | 'region'>,
@@ -57,46 +59,6 @@ export async function query(
   return (await call({ ...to, method: 'POST', headers: FORM, body })).text;
 }
 
-/** Reads a metric by minute. @param since epoch seconds; less than a day ago @param now epoch seconds */
-export type MetricReader = (metric: WatchedMetric, since: number, now: number) => Promise<Reading>;
-
-const POINT = /<member>(.*?)<\/member>/gs;
-
-/**
- * Reads by GetMetricStatistics, a million calls of which are free, as none of GetMetricData is. A day of minutes is what one
- * call returns at most.
- */
-export function createMetricReader(call: AwsCall, ownRegion: string): MetricReader {
-  return async (metric, since, now) => {
-    const { namespace, name, dimensions, statistic, region = ownRegion } = metric;
-    const text = await query(
-      call,
-      { name: 'GetMetricStatistics', service: 'monitoring', region },
-      {
-        Version: '2010-08-01',
-        Namespace: namespace,
-        MetricName: name,
-        StartTime: new Date(since * 1000).toISOString(),
-        EndTime: new Date(now * 1000).toISOString(),
-        Period: '60',
-        'Statistics.member.1': statistic,
-        ...Object.fromEntries(
-          Object.entries(dimensions).flatMap(([key, value], index) => [
-            [`Dimensions.member.${index + 1}.Name`, key],
-            [`Dimensions.member.${index + 1}.Value`, value],
-          ]),
-        ),
-      },
-    );
-    const minutes = Array.from(text.matchAll(POINT), ([, point = '']): readonly [number, number] => [
-      Date.parse(textOf(point, 'Timestamp')) / 1000,
-      Number(textOf(point, statistic)),
-    ]);
-    if (minutes.some(([at, value]) => !Number.isFinite(at) || !Number.isFinite(value)))
-      throw new Error(`CloudWatch sent an unexpected answer for ${namespace} ${name}`);
-    return { metric, minutes };
-  };
-}
-
-const textOf = (point: string, name: string): string =>
-  new RegExp(`<${name}>([^<]+)</${name}>`).exec(point)?.[1] ?? 'missing';
+/** The text of the first element of a name. */
+export const textOf = (xml: string, name: string): string | undefined =>
+  new RegExp(`<${name}>([^<]+)</${name}>`).exec(xml)?.[1];

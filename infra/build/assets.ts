@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ImageArchitecture } from '../../packages/yt-dlp-worker/src/ffmpeg/ffmpeg-providers.ts';
+import { bundle } from './bundle.ts';
+import { buildPage, placeFfmpeg } from './image-context.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+/** What assets are built from. */
+const SOURCES = ['clients', 'core', 'infra/build', 'lambdas', 'layers', 'packages', 'stream-service', 'web'];
+/** File with the digest of the sources that a folder was built from. */
+const STAMP = '.built-from';
+const GENERATED = /(^|\/)(node_modules|__pycache__|dist|test)\//;
+
+interface AssetOptions {
+  /** Receives `functions/<name>`, `stream-service` and `web`. */
+  readonly outDir: string;
+  /** Of the image of stream tasks. */
+  readonly architecture: ImageArchitecture;
+}
+
+/**
+ * Builds all that is deployed, unless the folder was built from the same sources.
+ * @throws Error in one line when FFmpeg cannot be downloaded
+ */
+export async function buildAssets({ outDir, architecture }: AssetOptions): Promise<void> {
+  const stamp = join(outDir, STAMP);
+  const sources = `${architecture} ${digestOfSources()}`;
+  const builtFrom = await readFile(stamp, 'utf8').catch(() => undefined);
+  // `npm start` replaces the page.
+  if (builtFrom === sources && existsSync(join(outDir, 'web/index.html'))) return;
+  await rm(stamp, { force: true });
+  await bundle({ outDir });
+  await placeFfmpeg({ dir: join(outDir, 'stream-service'), architecture });
+  await buildPage(join(outDir, 'web'));
+  await writeFile(stamp, sources);
+}
+
+function digestOfSources(): string {
+  const digest = createHash('sha256').update(readFileSync(join(ROOT, 'package-lock.json')));
+  const files = SOURCES.flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name).slice(ROOT.length))
+    .filter((path) => !GENERATED.test(path));
+  for (const path of files.sort()) digest.update(`${path}\0`).update(readFileSync(join(ROOT, path)));
+  return digest.digest('hex');
+}
