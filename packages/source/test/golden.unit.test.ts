@@ -7,7 +7,13 @@ import { clip, join, type Source, type VirtualFile } from '@reelay/seekable-medi
 import { layOutClipSources } from '@reelay/seekable-media/mp4-clip';
 import { layOutHls, writeDashManifest, writeMasterPlaylist, writeMediaPlaylist } from '@reelay/seekable-media/mp4-hls';
 import { opusTags } from '@reelay/seekable-media/ogg';
-import { ByteReader, createVirtualFile, type FragmentSource, readFileHeaders } from '@reelay/seekable-media/reading';
+import {
+  ByteReader,
+  createVirtualFile,
+  type FragmentSource,
+  findFirstRead,
+  readFileHeaders,
+} from '@reelay/seekable-media/reading';
 import { fullId3Tag, id3Tag } from '@reelay/seekable-media/tags/id3';
 import { mp4Tags } from '@reelay/seekable-media/tags/mp4-tags';
 import {
@@ -69,8 +75,21 @@ const readerOf = ({ size, read }: Source) =>
 const headersOf = async (source: Source | FragmentSource) => {
   if ('open' in source) return unpackSource(source.index);
   const reader = readerOf(source);
-  return readFileHeaders(reader, {}).finally(() => reader.destroy());
+  const headers = await readFileHeaders(reader, {}).finally(() => reader.destroy());
+  return unpackSource(packSource(headers));
 };
+
+/** What a range of a file needs first of each source, for ranges that begin in the header, with the media and in its middle. */
+function firstReadsOf(layout: Layout, sources: number): string {
+  const starts = [0, layout.mediaStart - 1, layout.mediaStart, layout.size >> 1, layout.size - 1];
+  const reads = starts.map((first) =>
+    Array.from({ length: sources }, (_, source) => {
+      const span = findFirstRead(layout, source, { first, last: Math.min(first + 99, layout.size - 1) });
+      return span ? `${span.first}-${span.last}` : 'none';
+    }),
+  );
+  return starts.map((first, index) => `${first}: ${reads[index]?.join(', ')}`).join('\n');
+}
 
 /** A file of a layout that is made with extras, or of a part. */
 async function fileOfLayout(sources: readonly (Source | FragmentSource)[], layout: Layout): Promise<VirtualFile> {
@@ -145,6 +164,7 @@ const SETS: readonly (readonly string[])[] = [
   ['video.mp4', 'aac.m3u8'],
   ['video.webm', 'opus.webm'],
   ['both.mp4'],
+  ['quicktime.mov'],
   ['ts.m3u8'],
   ['cmaf.m3u8'],
   ['aac.m3u8'],
@@ -158,6 +178,43 @@ it.each(SETS.map((names) => [names.join('+'), names] as const))('joins %s', asyn
   await expect(await goldenOf(await join(sources))).toMatchFileSnapshot(`golden/joined/${title}.txt`);
   const layout = createLayout(await Promise.all(sources.map(headersOf)), EXTRAS);
   await expect(await goldenOf(await fileOfLayout(sources, layout))).toMatchFileSnapshot(`golden/extended/${title}.txt`);
+});
+
+it('says what a range needs first of each source', async () => {
+  let text = '';
+  for (const names of SETS.filter((each) => !each.some((name) => /m3u8|webm/.test(name)))) {
+    const layout = createLayout(await Promise.all((await Promise.all(names.map(sourceOf))).map(headersOf)));
+    text += `# ${names.join('+')}\n${firstReadsOf(layout, names.length)}\n`;
+  }
+  await expect(text).toMatchFileSnapshot('golden/first-reads.txt');
+});
+
+it('closes every source that it has opened: at the end of a range, and where its reader leaves', async () => {
+  const names = ['video.mp4', 'audio.m4a'];
+  const layout = createLayout(await Promise.all(names.map(fileOf).map(headersOf)));
+  const open = new Set<ByteReader>();
+  const file = createVirtualFile({
+    layout,
+    version: 'golden',
+    lists: [],
+    openSource: async (index) => {
+      const reader = readerOf(fileOf(names[index] ?? ''));
+      const { destroy } = reader;
+      open.add(reader);
+      reader.destroy = () => {
+        open.delete(reader);
+        return destroy.call(reader);
+      };
+      return reader;
+    },
+  });
+  await buffer(file.read(0, file.size));
+  expect(open.size).toBe(0);
+  const iterator = file.read(0, file.size)[Symbol.asyncIterator]();
+  await iterator.next();
+  expect(open.size).toBeGreaterThan(0);
+  await iterator.return?.();
+  expect(open.size).toBe(0);
 });
 
 it.each(['both.mp4', 'video.mp4', 'audio.m4a', 'ts.m3u8', 'cmaf.m3u8', 'hevc.m3u8', 'video.webm'])(

@@ -11,6 +11,7 @@ run $sound -c:a aac -b:a 16k -ac 1 $exact audio.m4a
 run -i video.mp4 -c copy -movflags +frag_keyframe+empty_moov+default_base_moof+global_sidx $exact video-fragments.mp4
 run -i audio.m4a -c copy -movflags +empty_moov+default_base_moof+global_sidx -frag_duration 700000 $exact audio-fragments.m4a
 run -i video.mp4 -i audio.m4a -c copy $exact both.mp4
+run -i both.mp4 -c copy $exact quicktime.mov
 list="-c copy -f hls -hls_time 1 -hls_playlist_type vod"
 run -i both.mp4 $list $exact -hls_segment_filename 'ts%d.m2t' ts.m3u8
 run -i both.mp4 $list $exact -hls_segment_type fmp4 -hls_fmp4_init_filename cmaf.mp4 -hls_segment_filename 'cmaf%d.m4s' cmaf.m3u8
