@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join as pathOf } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { clip, join, type Source, type VirtualFile } from '@reelay/seekable-media';
+import { sniff } from '@reelay/seekable-media/codecs';
+import { indexContent, parseInitTracks, readTableDuration } from '@reelay/seekable-media/isobmff';
 import { layOutClipSources } from '@reelay/seekable-media/mp4-clip';
 import { layOutHls, writeDashManifest, writeMasterPlaylist, writeMediaPlaylist } from '@reelay/seekable-media/mp4-hls';
 import { opusTags } from '@reelay/seekable-media/ogg';
@@ -27,6 +29,7 @@ import {
 import { centralDirectory, dataDescriptor, localHeader } from '@reelay/seekable-media/zip';
 import { expect, it } from 'vitest';
 import { createByteStore, createRequests, createSegmentFiles, HLS, type ListKind, WEBM } from '../src/index.ts';
+import { createDiscontinuityFilter } from '../src/segmented/discontinuity-filter.ts';
 
 /**
  * The bytes that are made of small sources, box by box, as `golden/*.txt` has them. What they have to be for players, other tests show by
@@ -267,6 +270,44 @@ it('presents HLS and DASH of a file, of fragments and of lists', async () => {
   await expect(
     `${text}${writeMasterPlaylist(named, 'chapters.json')}\n${writeDashManifest(named)}\n`,
   ).toMatchFileSnapshot('golden/presented.txt');
+});
+
+it('reads what headers say of containers and tracks', async () => {
+  const lines = readdirSync(FOLDER)
+    .filter((name) => /\.(mp4|m4a|mov|webm|avi|aiff)$/.test(name))
+    .sort()
+    .flatMap((name) => {
+      const bytes = read(name);
+      const moov = indexContent(bytes, 'file').find('moov');
+      const content = moov && bytes.subarray(moov.content, moov.end);
+      const tracks = moov ? parseInitTracks(moov.whole) : [];
+      return [
+        `${name} ${JSON.stringify(sniff(bytes))}`,
+        ...tracks.map(({ description, ...track }) => `  ${JSON.stringify(track)} ${shown(description)}`),
+        ...(['vide', 'soun'] as const).flatMap((kind) => {
+          const duration = content && readTableDuration(content, kind);
+          return duration ? [`  ${kind} ${JSON.stringify(duration)}`] : [];
+        }),
+      ];
+    });
+  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('golden/headers.txt');
+});
+
+it.each([
+  ['where the timeline goes on', [0, 1, 2, 3]],
+  ['after a gap', [0, 1, 4, 5]],
+] as const)('joins fragments whose times begin again, %s', async (title, starts) => {
+  const filter = createDiscontinuityFilter();
+  const run = ({ update, final }: ReturnType<typeof filter.init>, bytes: Buffer) =>
+    Buffer.concat([update(bytes.subarray(0, 50)), update(bytes.subarray(50)), final()]);
+  const parts = starts.map((start, index) =>
+    Buffer.concat([
+      index === 0 || index === 2 ? run(filter.init(), read('cmaf.mp4')) : Buffer.alloc(0),
+      run(filter.segment(start), read(`cmaf${index % 2}.m4s`)),
+    ]),
+  );
+  const text = describeBoxes(Buffer.concat(parts)).join('\n');
+  await expect(`${text}\n`).toMatchFileSnapshot(`golden/discontinuity/${title.replaceAll(' ', '-')}.txt`);
 });
 
 it('writes the records of archives and tags', async () => {

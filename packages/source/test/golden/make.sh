@@ -22,3 +22,9 @@ run $sound -c:a libopus -b:a 16k -ac 1 -cues_to_front 1 $exact opus.webm
 run $sound -c:a ac3 -b:a 32k -ac 1 -ar 48000 $exact ac3.mp4
 run $picture $sound -c:v libx265 -preset veryfast -g 10 -x265-params log-level=none:pools=1 -b:v 20k -c:a ac3 -b:a 32k -ac 1 -ar 48000 -f hls -hls_time 1 -hls_playlist_type vod $exact -hls_segment_filename 'hevc%d.m2t' hevc.m3u8
 run $sound -c:a libmp3lame -b:a 16k -ac 1 -f hls -hls_time 1 -hls_playlist_type vod $exact -hls_segment_filename 'mp3-%d.m2t' mp3.m3u8
+# Beginnings alone.
+run $picture $sound -c:v mpeg4 -b:v 20k -c:a pcm_u8 $exact whole.avi
+run $sound -c:a pcm_s16be $exact whole.aiff
+head -c 6000 whole.avi >head.avi
+head -c 100 whole.aiff >head.aiff
+rm whole.avi whole.aiff
