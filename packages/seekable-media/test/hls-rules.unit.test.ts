@@ -354,6 +354,7 @@ describe('a timeline', () => {
     expect(numbersOf(mediaOf([...lines, '#EXT-X-ENDLIST']))).toEqual([1, -2, -3, 4]);
     expect(numbersOf(mediaOf(lines))).toEqual([-0, 1, -2, -3, 4, -5]);
     expect(longestGapSeconds(mediaOf(lines).segments)).toBe(4);
+    expect(longestGapSeconds(mediaOf(lines.slice(3, 5)).segments)).toBe(0);
     expect(mediaOf([...gap, '#EXT-X-ENDLIST']).segments).toEqual([]);
   });
 

@@ -192,6 +192,40 @@ it('says what a range needs first of each source', async () => {
   await expect(text).toMatchFileSnapshot('golden/first-reads.txt');
 });
 
+it('names a file by its sources in their versions, and one of unknown version by nothing else', async () => {
+  const nameOf = async (...sources: readonly (Source | FragmentSource)[]) => (await join(sources)).version;
+  const [video, audio, list] = [fileOf('video.mp4'), fileOf('audio.m4a'), await listOf('aac.m3u8')];
+  const unnamed: Source = { size: video.size, read: video.read };
+  const names = [
+    await nameOf(video, audio),
+    await nameOf({ ...video, version: 'other' }, audio),
+    await nameOf(video, { ...audio, version: 'other' }),
+    await nameOf(video, list),
+    await nameOf(video, { ...list, version: 'other' }),
+    await nameOf(unnamed, audio),
+    await nameOf(unnamed, audio),
+  ];
+  expect(new Set(names).size).toBe(names.length);
+  expect([await nameOf(fileOf('video.mp4'), audio), await nameOf(video, list)]).toEqual([names[0], names[3]]);
+});
+
+it('refuses more fragments without an index than it may look for', async () => {
+  const segments = Array.from({ length: 40 }, (_, index) => read(`cmaf${index % 2}.m4s`));
+  const withoutIndex = segments.map((bytes) => {
+    const { children } = indexContent(bytes, 'file');
+    return Buffer.concat(children.filter(({ type }) => /moof|mdat/.test(type)).map(({ whole }) => whole));
+  });
+  const sized = (count: number) => {
+    const bytes = Buffer.concat([read('cmaf.mp4'), ...withoutIndex.slice(0, count)]);
+    return {
+      ...fileOf('cmaf.mp4'),
+      size: bytes.length,
+      read: (start: number, end: number) => new Blob([bytes.subarray(start, end)]).stream(),
+    };
+  };
+  await expect(join([sized(40)])).rejects.toThrow('Too many indexes, or fragments without an index');
+});
+
 it('closes every source that it has opened: at the end of a range, and where its reader leaves', async () => {
   const names = ['video.mp4', 'audio.m4a'];
   const layout = createLayout(await Promise.all(names.map(fileOf).map(headersOf)));
