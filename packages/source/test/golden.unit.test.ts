@@ -30,6 +30,7 @@ import { centralDirectory, dataDescriptor, localHeader } from '@reelay/seekable-
 import { expect, it } from 'vitest';
 import { createByteStore, createRequests, createSegmentFiles, HLS, type ListKind, WEBM } from '../src/index.ts';
 import { createDiscontinuityFilter } from '../src/segmented/discontinuity-filter.ts';
+import { createFlvParts } from '../src/segmented/flv-parts.ts';
 
 /**
  * The bytes that are made of small sources, box by box, as `golden/*.txt` has them. What they have to be for players, other tests show by
@@ -187,6 +188,8 @@ const SETS: readonly (readonly string[])[] = [
   ['aac.m3u8'],
   ['hevc.m3u8'],
   ['mp3.m3u8'],
+  ['ac3-surround.m3u8'],
+  ['eac3-surround.m3u8'],
   ['opus.webm'],
 ];
 
@@ -365,6 +368,24 @@ it.each([
   );
   const text = describeBoxes(Buffer.concat(parts)).join('\n');
   await expect(`${text}\n`).toMatchFileSnapshot(`golden/discontinuity/${title.replaceAll(' ', '-')}.txt`);
+});
+
+it('joins parts of FLV: one header, and times that go on', async () => {
+  const parts = createFlvParts();
+  const joined = Buffer.concat(
+    [0, 1].flatMap(() => {
+      const { update, final } = parts.segment(undefined);
+      const bytes = read('both.flv');
+      return [update(bytes.subarray(0, 700)), update(bytes.subarray(700)), final()];
+    }),
+  );
+  const lines = [joined.toString('hex', 0, 13)];
+  for (let at = 13; at < joined.length; ) {
+    const size = joined.readUIntBE(at + 1, 3);
+    lines.push(`${joined.toString('hex', at, at + 11)} ${shown(joined.subarray(at + 11, at + 15 + size))}`);
+    at += 15 + size;
+  }
+  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('golden/flv.txt');
 });
 
 it('writes the records of archives and tags', async () => {

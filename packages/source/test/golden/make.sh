@@ -22,6 +22,10 @@ run $sound -c:a libopus -b:a 16k -ac 1 -cues_to_front 1 $exact opus.webm
 run $sound -c:a ac3 -b:a 32k -ac 1 -ar 48000 $exact ac3.mp4
 run $picture $sound -c:v libx265 -preset veryfast -g 10 -x265-params log-level=none:pools=1 -b:v 20k -c:a ac3 -b:a 32k -ac 1 -ar 48000 -f hls -hls_time 1 -hls_playlist_type vod $exact -hls_segment_filename 'hevc%d.m2t' hevc.m3u8
 run $sound -c:a libmp3lame -b:a 16k -ac 1 -f hls -hls_time 1 -hls_playlist_type vod $exact -hls_segment_filename 'mp3-%d.m2t' mp3.m3u8
+for codec in ac3 eac3; do
+  run -f lavfi -i sine=440:r=48000:d=0.3 -c:a $codec -b:a 128k -ac 6 -f hls -hls_time 1 -hls_playlist_type vod $exact -hls_segment_filename "$codec-surround%d.m2t" $codec-surround.m3u8
+done
+run -i both.mp4 -c copy $exact both.flv
 # Beginnings alone.
 run $picture $sound -c:v mpeg4 -b:v 20k -c:a pcm_u8 $exact whole.avi
 run $sound -c:a pcm_s16be $exact whole.aiff
