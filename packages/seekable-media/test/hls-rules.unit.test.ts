@@ -358,6 +358,13 @@ describe('a timeline', () => {
     expect(mediaOf([...gap, '#EXT-X-ENDLIST']).segments).toEqual([]);
   });
 
+  it('keeps the date of a segment, beside segments that have none', () => {
+    const dated = ['#EXT-X-PROGRAM-DATE-TIME:2026-01-01T00:00:00.500Z', '#EXTINF:1,', 'b'];
+    const { segments } = mediaOf(['#EXTINF:1,', 'a', ...dated, '#EXTINF:1.5,', 'c']);
+    const dates = segments.map(({ startsAtMs }) => startsAtMs);
+    expect(dates).toEqual([undefined, Date.UTC(2026, 0, 1) + 500, undefined]);
+  });
+
   it('marks the segment after a discontinuity, also when a gap lies in between', () => {
     const lines = ['#EXTINF:1,', 'a', '#EXT-X-DISCONTINUITY', '#EXTINF:1,', 'b', '#EXTINF:1,', 'c'];
     const gap = ['#EXT-X-DISCONTINUITY', '#EXT-X-GAP', '#EXTINF:2,', 'x', '#EXTINF:1,', 'd'];
