@@ -97,9 +97,11 @@ describe('a file of WebM', () => {
 
   it('reads frames of groups with what they say', () => {
     const inter = element(0xa0, element(0xa1, block(40).subarray(5)), number(0x9b, 40), number(0xfb, 1));
-    const blocks = [...readBlocks(cluster(1000, [block(0), inter]))];
+    const discardable = block(20, { flags: 0x01 });
+    const blocks = [...readBlocks(cluster(1000, [block(0), discardable, inter]))];
     expect(blocks.map(({ time, isSync, duration }) => [time, isSync, duration])).toEqual([
       [1000, true, undefined],
+      [1020, false, undefined],
       [1040, false, 40],
     ]);
   });

@@ -41,6 +41,8 @@ describe('patchDuration', () => {
     expect(u32(patched, 20, 'trak', 'tkhd')).toBe(30_500);
     expect(u32(patched, 16, 'trak', 'mdia', 'mdhd')).toBe(2_745_000);
     expect(u64(patched, 4, 'mvex', 'mehd')).toBe(30_500);
+    // Version 1, of 64 bits.
+    expect(u32(patched, 0, 'mvex', 'mehd')).toBe(0x0100_0000);
   });
 
   it('writes 64-bit durations', () => {
