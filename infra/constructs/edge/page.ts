@@ -1,8 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FileSystem, Stack } from 'aws-cdk-lib';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
-import { BucketDeployment, CacheControl, type ISource, Source } from 'aws-cdk-lib/aws-s3-deployment';
+import { BucketDeployment, CacheControl, Source } from 'aws-cdk-lib/aws-s3-deployment';
 import { Construct } from 'constructs';
 import { problemPages } from '../../../core/api/index.ts';
 import type { Deployment } from '../../profiles.ts';
@@ -32,13 +32,16 @@ export class Page extends Construct {
       cacheControl: [CacheControl.fromString('public, max-age=31536000, immutable')],
       memoryLimit: UPLOAD_MEMORY_MB,
     });
+    const problems = writeProblemPages();
     const documents = new BucketDeployment(this, 'Documents', {
       ...common,
-      sources: [...common.sources, problemSource()],
+      sources: [...common.sources, Source.asset(problems)],
       exclude: [ASSET_PATTERN],
       cacheControl: [CacheControl.noCache()],
       memoryLimit: UPLOAD_MEMORY_MB,
     });
+    // It has been copied into the output of the synthesis.
+    rmSync(problems, { recursive: true });
     documents.node.addDependency(assets);
     suppressWildcards(role, CDK_UPLOADER_REASON);
     const uploader = Stack.of(this).node.children.find(({ node }) => node.id.startsWith('Custom::CDKBucketDeployment'));
@@ -46,10 +49,10 @@ export class Page extends Construct {
   }
 }
 
-/** The pages of all problems as one asset. */
-function problemSource(): ISource {
+/** @returns a new folder with the pages of all problems */
+function writeProblemPages(): string {
   const folder = FileSystem.mkdtemp('problems');
   mkdirSync(join(folder, 'problems'));
   for (const { path, html } of problemPages()) writeFileSync(join(folder, `${path}.html`), html);
-  return Source.asset(folder);
+  return folder;
 }
