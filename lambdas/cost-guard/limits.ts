@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-lambda';
 import type { Log } from '../../core/log/index.ts';
 import type { AwsCall } from '../aws-call.ts';
-import { type HostService, type HostStore, secretOf } from '../stream-host/index.ts';
+import { type HostService, type HostStore, registrationOf } from '../stream-host/index.ts';
 
 interface ConcurrencyLimitOptions {
   readonly lambda: LambdaClient;
@@ -89,21 +89,30 @@ interface HostWatchOptions {
 
 /**
  * Stops an on-demand stream host that does not come up, such as one whose image cannot be pulled: ECS would try again, and bill each
- * attempt, for ever. Only the task itself stops the service otherwise.
- * @returns what looks each minute. It remembers since when in this process: where AWS replaces it, the time begins again
+ * attempt, for ever. Only the task itself stops the service otherwise. A read of the store is billed, so it is read when a task must
+ * have registered, and then when its registration ends.
+ * @returns a limit whose times are of this process: where AWS replaces it, they begin again
  */
-export function createHostWatch({ service, store, tell, now = Date.now }: HostWatchOptions): () => Promise<void> {
-  let missingSince: number | undefined;
+export function createHostWatch({ service, store, tell, now = Date.now }: HostWatchOptions): Limit {
+  let readAt: number | undefined;
   return async () => {
     const seconds = now() / 1000;
-    const isMissing = (await service.isWanted()) && secretOf(await store.read(), seconds) === undefined;
-    missingSince = isMissing ? (missingSince ?? seconds) : undefined;
-    if (missingSince === undefined || seconds - missingSince < MAX_START_SECONDS) return;
+    if (!(await service.isWanted())) {
+      readAt = undefined;
+      return;
+    }
+    readAt ??= seconds + MAX_START_SECONDS;
+    if (seconds < readAt) return;
+    const registration = registrationOf(await store.read(), seconds);
+    if (registration) {
+      readAt = registration.expiresAt;
+      return;
+    }
     await service.stop();
-    missingSince = undefined;
+    readAt = undefined;
     await tell(
       'Reelay: the stream host does not start',
-      'It was wanted for 15 minutes, and no task has registered. It is stopped until the next stream. The events of its ECS service say why: an image that cannot be pulled, a task that ends, or a quota.',
+      'It was wanted for 15 minutes, and no task is registered. It is stopped until the next stream. The events of its ECS service say why: an image that cannot be pulled, a task that ends, or a quota.',
     );
   };
 }

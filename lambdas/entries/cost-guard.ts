@@ -70,15 +70,22 @@ interface SpendingPlan {
   readonly rates: Parameters<typeof createApiThrottle>[0]['rates'];
 }
 
-const host = {
-  service: createHostService({ cluster, service: serviceName }),
-  store: createHostStore({ storeArn, key: HOST_KEY }),
-};
 /** Wake-ups first: afterwards nothing starts the host that is stopped. */
-const limitsOfHost = (functionName: string) => [
-  createConcurrencyLimit({ lambda, functionName, limit: RESERVED.wake, log }),
-  createHostLimit(host),
-];
+const limitsOfHost = (functionName: string) => {
+  const host = {
+    service: createHostService({ cluster, service: serviceName }),
+    store: createHostStore({ storeArn, key: HOST_KEY }),
+  };
+  const tell = async (subject: string, text: string) => {
+    log.error(subject, { text });
+    await notify?.(subject, text);
+  };
+  return [
+    createConcurrencyLimit({ lambda, functionName, limit: RESERVED.wake, log }),
+    createHostLimit(host),
+    createHostWatch({ ...host, tell }),
+  ];
+};
 
 /**
  * Executions at once, where the account's quota permits: others must not take those of the guard (one that the schedule starts, and
@@ -114,21 +121,6 @@ const guard = createCostGuard({
   notify,
   log,
 });
-const watchHost = createHostWatch({
-  ...host,
-  tell: async (subject, text) => {
-    log.error(subject, { text });
-    await notify?.(subject, text);
-  },
-});
 
 /** Invoked each minute by a schedule, and by hand with `{"open":true}`. */
-export const handler = middy<GuardEvent>()
-  .use(logContext(log))
-  .handler(async (event) => {
-    try {
-      return await guard(event);
-    } finally {
-      if (wake) await watchHost();
-    }
-  });
+export const handler = middy<GuardEvent>().use(logContext(log)).handler(guard);

@@ -38,10 +38,11 @@ export const createPublicName =
     return name;
   };
 
-/** The secret of a registration that is in force. @param seconds since the epoch */
-export function secretOf(registration: string | undefined, seconds: number): string | undefined {
-  const [, secret, expiresAt] = registration?.split('|') ?? [];
-  return Number(expiresAt) > seconds ? secret : undefined;
+/** Reads what `createOnHostEvent` writes. @param seconds since the epoch @returns undefined when it is not in force */
+export function registrationOf(value: string | undefined, seconds: number) {
+  const [, secret, end] = value?.split('|') ?? [];
+  const expiresAt = Number(end);
+  return expiresAt > seconds ? { secret, expiresAt } : undefined;
 }
 
 interface HostEventOptions {
@@ -61,7 +62,7 @@ interface HostEventOptions {
 export function createOnHostEvent({ service, store, publicName, log, now = Date.now }: HostEventOptions) {
   const seconds = () => Math.floor(now() / 1000);
 
-  const holder = async () => secretOf(await store.read(), seconds());
+  const holder = async () => registrationOf(await store.read(), seconds())?.secret;
 
   /** Takes one call where no other task has written since this one. Undefined: a younger task is registered. */
   const write = async (value: string | undefined, { secret, version }: Exclude<HostEvent, { kind: 'ahead' }>) => {

@@ -110,14 +110,20 @@ describe('createHostLimit', () => {
 });
 
 describe('createHostWatch', () => {
-  /** A host of each minute: wanted and registered, wanted and missing, or not wanted. */
+  /**
+   * What the watch does in each minute of a host: `r` registered for two more minutes, `m` not registered, `-` not wanted.
+   * @returns the minute and what was done in it
+   */
   const watch = async (minutes: string, fails = false) => {
     let minute = 0;
     const done: unknown[] = [];
     const look = createHostWatch({
       now: () => minute * 60_000,
       store: {
-        read: async () => (minutes[minute] === 'r' ? `name|secret|${minute * 60 + 1}` : `name|secret|${minute * 60}`),
+        read: async () => {
+          done.push([minute, 'read']);
+          return `name|secret|${(minute + (minutes[minute] === 'r' ? 2 : 0)) * 60}`;
+        },
       },
       service: {
         isWanted: async () => minutes[minute] !== '-',
@@ -128,53 +134,41 @@ describe('createHostWatch', () => {
       },
       tell: async (subject) => done.push([minute, subject]),
     });
-    for (; minute < minutes.length; minute++) await look().catch((error: Error) => done.push([minute, error.message]));
+    for (; minute < minutes.length; minute++)
+      await look(false).catch((error: Error) => done.push([minute, error.message]));
     return done;
   };
-  const TOLD = 'Reelay: the stream host does not start';
-  const MISSING = 'm'.repeat(16);
+  const stopped = (minute: number) => [
+    [minute, 'read'],
+    [minute, 'stop'],
+    [minute, 'Reelay: the stream host does not start'],
+  ];
+  const quarter = (state: string) => state.repeat(15);
 
   it.each([
+    ['stops a host that never registers, after 15 minutes', `${quarter('m')}m`, stopped(15)],
     [
-      'a host that never registers',
-      MISSING,
+      'leaves one that comes up late, and reads again when its registration ends',
+      `${quarter('m')}rrr`,
       [
-        [15, 'stop'],
-        [15, TOLD],
+        [15, 'read'],
+        [17, 'read'],
       ],
     ],
-    [
-      'one that was registered before',
-      `r${MISSING}`,
-      [
-        [16, 'stop'],
-        [16, TOLD],
-      ],
-    ],
-    ['one that comes up late', `${MISSING.slice(2)}rrr`, []],
-    ['one that comes up between', `${MISSING.slice(2)}r${MISSING.slice(2)}`, []],
-    ['one that nobody wants', `mm${'-'.repeat(20)}`, []],
-    [
-      'a second one, again',
-      `${MISSING}-${MISSING}`,
-      [
-        [15, 'stop'],
-        [15, TOLD],
-        [32, 'stop'],
-        [32, TOLD],
-      ],
-    ],
-  ])('stops %s after 15 minutes, and tells of it', async (_, minutes, expected) =>
-    expect(await watch(minutes)).toEqual(expected),
-  );
+    ['stops one that came up and is gone', `${quarter('r')}rmm`, [[15, 'read'], ...stopped(17)]],
+    ['reads nothing for one that is wanted for less', `${quarter('m').slice(1)}-${quarter('m')}`, []],
+    ['reads nothing while nobody wants one', quarter('--'), []],
+    ['stops a second one too', `${quarter('m')}m-${quarter('m')}m`, [...stopped(15), ...stopped(32)]],
+  ])('%s', async (_, minutes, expected) => expect(await watch(minutes)).toEqual(expected));
 
-  it('tries again in the next minute where ECS refuses', async () =>
-    expect(await watch(`${MISSING}m`, true)).toEqual([
-      [15, 'stop'],
-      [15, 'denied'],
-      [16, 'stop'],
-      [16, 'denied'],
-    ]));
+  it('tries again in the next minute where ECS refuses', async () => {
+    const refused = (minute: number) => [
+      [minute, 'read'],
+      [minute, 'stop'],
+      [minute, 'denied'],
+    ];
+    expect(await watch(`${quarter('m')}mm`, true)).toEqual([...refused(15), ...refused(16)]);
+  });
 });
 
 describe('createConcurrencyLimit', () => {
