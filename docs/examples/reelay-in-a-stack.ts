@@ -4,7 +4,7 @@
 import { type App, CfnOutput, Stack } from 'aws-cdk-lib';
 import { buildAssets, Reelay } from '../../infra/index.ts';
 
-const BUNDLE_DIR = 'dist';
+const BUNDLE_DIR = 'dist/deployment';
 
 /** Builds what is deployed, where its sources have changed. Once before the synthesis. */
 export const buildReelay = (): Promise<void> => buildAssets({ outDir: BUNDLE_DIR, architecture: 'arm64' });

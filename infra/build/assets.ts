@@ -7,16 +7,20 @@ import { bundle } from './bundle.ts';
 import { buildPage, placeFfmpeg } from './image-context.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** What assets are built from. */
+/** Folders that assets are built from, beside the files. */
 const SOURCES = ['clients', 'core', 'infra/build', 'lambdas', 'layers', 'packages', 'stream-service', 'web'];
+/** The first one has the version, which bundles contain. */
+const FILES = ['package.json', 'package-lock.json', 'tsconfig.json'];
 /** File with the digest of the sources that a folder was built from. */
 const STAMP = '.built-from';
 const GENERATED = /(^|\/)(node_modules|__pycache__|dist|test)\//;
 
+const PARTS = ['functions', 'stream-service', 'web'];
+
 interface AssetOptions {
-  /** Receives `functions/<name>`, `stream-service` and `web`. */
+  /** Receives `functions/<name>`, `stream-service` and `web`. Nothing else may write there: what is in it is not looked at again. */
   readonly outDir: string;
-  /** Of the image of stream tasks. */
+  /** Processor architecture of the stream task's image. */
   readonly architecture: ImageArchitecture;
 }
 
@@ -28,8 +32,7 @@ export async function buildAssets({ outDir, architecture }: AssetOptions): Promi
   const stamp = join(outDir, STAMP);
   const sources = `${architecture} ${digestOfSources()}`;
   const builtFrom = await readFile(stamp, 'utf8').catch(() => undefined);
-  // `npm start` replaces the page.
-  if (builtFrom === sources && existsSync(join(outDir, 'web/index.html'))) return;
+  if (builtFrom === sources && PARTS.every((part) => existsSync(join(outDir, part)))) return;
   await rm(stamp, { force: true });
   await bundle({ outDir });
   await placeFfmpeg({ dir: join(outDir, 'stream-service'), architecture });
@@ -38,11 +41,13 @@ export async function buildAssets({ outDir, architecture }: AssetOptions): Promi
 }
 
 function digestOfSources(): string {
-  const digest = createHash('sha256').update(readFileSync(join(ROOT, 'package-lock.json')));
-  const files = SOURCES.flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true }))
+  const digest = createHash('sha256');
+  const inFolders = SOURCES.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true }),
+  )
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name).slice(ROOT.length))
     .filter((path) => !GENERATED.test(path));
-  for (const path of files.sort()) digest.update(`${path}\0`).update(readFileSync(join(ROOT, path)));
+  for (const path of [...FILES, ...inFolders.sort()]) digest.update(`${path}\0`).update(readFileSync(join(ROOT, path)));
   return digest.digest('hex');
 }

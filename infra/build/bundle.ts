@@ -1,8 +1,8 @@
+import { readdirSync } from 'node:fs';
 import { cp, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
-import { FUNCTION_NAMES, FUNCTIONS_DIR } from './placeholders.ts';
 
 interface BundleOptions {
   /** Receives `functions/<name>/index.mjs`, which exports `handler`, and `stream-service/main.mjs`. Other content is kept. */
@@ -18,6 +18,10 @@ interface BundleOptions {
 
 const ROOT = join(import.meta.dirname, '../..');
 const source = (path: string): string => join(ROOT, path);
+
+const FUNCTIONS_DIR = source('lambdas/entries');
+/** Names of all functions, by the files of their entries. */
+export const FUNCTION_NAMES: readonly string[] = readdirSync(FUNCTIONS_DIR).map((file) => basename(file, '.ts'));
 
 /** One folder of programs and of files beside them. */
 interface Bundle {

@@ -27,12 +27,18 @@ export async function prepareOneMachineContext(options: OneMachineContextOptions
   await placeYtDlp(join(dir, 'app', 'yt-dlp'));
 }
 
-/** Builds the web page. @param outDir by default `dist/web`, the output directory of its own Vite configuration */
-export async function buildPage(outDir?: string): Promise<void> {
+/** Builds the web page into a folder, which is emptied. */
+export async function buildPage(outDir: string): Promise<void> {
+  const { NODE_ENV } = process.env;
+  // Vite builds for development where the environment says so.
+  process.env.NODE_ENV = 'production';
   await build({
     configFile: join(import.meta.dirname, '../..', 'web', 'vite.config.ts'),
     logLevel: 'warn',
-    ...(outDir && { build: { outDir } }),
+    build: { outDir },
+  }).finally(() => {
+    if (NODE_ENV === undefined) delete process.env.NODE_ENV;
+    else process.env.NODE_ENV = NODE_ENV;
   });
 }
 

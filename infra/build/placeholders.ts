@@ -1,10 +1,6 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
-
-/** The entries of functions. */
-export const FUNCTIONS_DIR = join(import.meta.dirname, '../..', 'lambdas/entries');
-/** Names of all functions, by the files of their entries. */
-export const FUNCTION_NAMES: readonly string[] = readdirSync(FUNCTIONS_DIR).map((file) => basename(file, '.ts'));
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { FUNCTION_NAMES } from './bundle.ts';
 
 /**
  * Writes the least that a synthesis accepts in place of what `buildAssets` builds, which takes minutes at first: for stacks that are

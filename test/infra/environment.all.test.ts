@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
-import { FUNCTION_NAMES } from '../../infra/build/placeholders.ts';
+import { FUNCTION_NAMES } from '../../infra/build/bundle.ts';
 import { readTaskSettings } from '../../stream-service/task/start-task.ts';
 import { resourcesByRole } from './permissions.ts';
 import { mainTemplate } from './synth.ts';

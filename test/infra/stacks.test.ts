@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FUNCTION_NAMES } from '../../infra/build/placeholders.ts';
+import { FUNCTION_NAMES } from '../../infra/build/bundle.ts';
 import { LEASE_SECONDS } from '../../lambdas/tools-update/update-tools.ts';
 import { PROFILE_NAMES, regional, regionalTemplate, regionless, template } from './deployments.ts';
 import { checkEdge } from './edge-checks.ts';

@@ -23,7 +23,7 @@ import {
   SECURITY_CONTACTS,
 } from '../support/edge.ts';
 import type { SynthesizedName } from './deployment-settings.ts';
-import { distribution } from './distribution.ts';
+import { behaviourOf, distribution } from './distribution.ts';
 import type { Template } from './permissions.ts';
 import { synthesize } from './synth.ts';
 import { referencesIn } from './template.ts';
@@ -243,10 +243,6 @@ describe.each(FUNCTIONS)('viewer request function, $name', ({ mode, isPrivate, r
   });
 });
 
-/** Whether a path has the pattern of a behaviour: `?` is one character, `*` any number. */
-const isMatch = (pattern: string, path: string) =>
-  new RegExp(`^${pattern.replaceAll('?', '.').replaceAll('*', '.*')}$`).test(path);
-
 const header = ({ result }: Outcome, name: string) => result.headers?.[name]?.value;
 
 describe('what the function forwards', () => {
@@ -404,10 +400,10 @@ describe.each<[name: SynthesizedName]>([
 ])('the distribution of %s', (name) => {
   it('lets no method pass to the page but those that read, no long body anywhere, and nothing without a key if it is private', async () => {
     const template = (await synthesize(name)).templates['reelay-main'] as Template;
-    const { CacheBehaviors, DefaultCacheBehavior } = distribution(template);
+    const deployed = distribution(template);
     const visited = new Set<unknown>();
     for (const path of PATHS) {
-      const found = CacheBehaviors.find(({ PathPattern = '' }) => isMatch(PathPattern, path)) ?? DefaultCacheBehavior;
+      const found = behaviourOf(deployed, path);
       visited.add(found);
       const [route = ''] = referencesIn(found.FunctionAssociations);
       const edge = createEdgeOf(String(template.Resources[route]?.Properties?.FunctionCode), () => undefined);
@@ -427,7 +423,7 @@ describe.each<[name: SynthesizedName]>([
           ]);
         }
     }
-    expect(visited).toEqual(new Set([...CacheBehaviors, DefaultCacheBehavior]));
+    expect(visited).toEqual(new Set([...deployed.CacheBehaviors, deployed.DefaultCacheBehavior]));
   });
 });
 

@@ -1,19 +1,21 @@
 import { execFile } from 'node:child_process';
-import { rm, stat } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, it } from 'vitest';
-import { buildAssets } from '../../../infra/build/index.ts';
+import { afterEach, expect, it, vi } from 'vitest';
+import { buildAssets, buildPage } from '../../../infra/build/index.ts';
 import { temporaryFolder } from '../synth.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
+afterEach(() => vi.unstubAllEnvs());
+
 const changedAt = (path: string) =>
   stat(path).then(
     ({ mtimeMs }) => mtimeMs,
     () => undefined,
   );
 
-it('builds what is deployed once from the same sources, and again for another processor or without the page', async () => {
+it('builds what is deployed once from the same sources, and again for another processor or without a part', async () => {
   const outDir = temporaryFolder();
   const program = join(outDir, 'functions/wake/index.mjs');
   const build = async (architecture: 'arm64' | 'x86_64') => {
@@ -30,12 +32,29 @@ it('builds what is deployed once from the same sources, and again for another pr
   expect(await changedAt(join(outDir, 'web/index.html'))).toBeDefined();
 });
 
-it('builds nothing to list the stacks', async () => {
-  const built = () =>
-    Promise.all(['functions', 'stream-service', 'web'].map((name) => changedAt(join(ROOT, 'dist', name))));
+it('builds the same page whatever NODE_ENV is', async () => {
+  const pages = [];
+  for (const environment of ['development', 'production']) {
+    const outDir = temporaryFolder();
+    vi.stubEnv('NODE_ENV', environment);
+    await buildPage(outDir);
+    expect(process.env.NODE_ENV).toBe(environment);
+    // Names contain digests of the content.
+    pages.push((await readdir(join(outDir, 'assets'))).sort());
+  }
+  expect(pages[0]).toEqual(pages[1]);
+});
+
+it('builds nothing to list the stacks, and leaves templates that CloudFormation refuses', async () => {
+  const built = () => changedAt(join(ROOT, 'dist/deployment'));
   const before = await built();
-  const args = ['node_modules/aws-cdk/bin/cdk', 'list', '--output', temporaryFolder(), '--context', 'profile=hobby'];
+  const output = temporaryFolder();
+  const args = ['node_modules/aws-cdk/bin/cdk', 'list', '--output', output, '--context', 'profile=hobby'];
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT });
   expect(stdout).toBe('reelay-main\n');
   expect(await built()).toEqual(before);
+  const { Rules } = JSON.parse(await readFile(join(output, 'reelay-main.template.json'), 'utf8'));
+  const [refusal] = Rules.NotBuilt.Assertions;
+  expect(refusal.Assert).toEqual({ 'Fn::Equals': ['placeholders', 'assets'] });
+  expect(refusal.AssertDescription).toMatch(/run cdk synth/);
 });
