@@ -8,7 +8,7 @@ import { useTarget } from './target.ts';
 
 const target = useTarget();
 
-/** Of the page: the types of the DOM are not loaded here. */
+/** The browser's `window`, as far as the tests read it: the DOM types are not loaded here. */
 interface Page {
   readonly document: { createElement(tag: 'video'): { canPlayType(type: string): string } };
 }

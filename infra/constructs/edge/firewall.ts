@@ -13,8 +13,8 @@ const RATE_WINDOW_SECONDS = 300;
 const TOO_MANY_REQUESTS_BODY = 'too-many-requests';
 
 /**
- * WAF web ACL with rate rules for paths that resolve, streams, and all paths, answering 429. The rules inspect paths only: managed rule groups that read
- * query strings block the link in `url=`. Must be created in us-east-1, as any web ACL for CloudFront.
+ * WAF web ACL with rate rules for paths that resolve, for streams and for all paths, answering 429. The rules inspect paths only:
+ * managed rule groups that read query strings block the link in `url=`. Must be created in us-east-1, as any web ACL for CloudFront.
  */
 export class Firewall extends CfnWebACL {
   constructor(scope: Construct, id: string, { limits, corsAllowedOrigins }: FirewallProps) {

@@ -128,7 +128,7 @@ describe('request', () => {
 
   // That one is accepted at the address that was checked, is in routes.test.ts.
   it.each([
-    ['that nobody trusts', 'origin.test', undefined],
+    ['of an unknown authority', 'origin.test', undefined],
     ['of another name', 'other.test', certificateFile],
   ])('rejects a certificate %s', async (_, name, extraCaFile) => {
     const origin = await serveTls((_request, response) => void response.end());

@@ -4,7 +4,7 @@ import { FunctionFailed } from '../../bundled/bundled-function.ts';
 import { InvokeRefused, startInvokeApi } from '../../bundled/invoke-api.ts';
 import { closeAfterwards } from '../../support/close-afterwards.ts';
 
-/** Of the function `other`. */
+/** What the function `other` answers. */
 let answerTo: (event: unknown) => Promise<unknown>;
 const { endpoint } = closeAfterwards(
   await startInvokeApi((name) => (name === 'other' ? { invoke: (event) => answerTo(event) } : undefined)),

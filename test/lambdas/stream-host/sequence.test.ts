@@ -143,7 +143,7 @@ describe('the on-demand stream host', () => {
   });
 
   it.each([10, ECS_START_SECONDS, 45, 90])(
-    'sends the first byte within 5 s of its registration when ECS takes %d s, to a viewer who waits as he is told',
+    'sends the first byte within 5 s of its registration when ECS takes %d s, to a client that follows Retry-After',
     async (startSeconds) => {
       const wokenAt = fixture.now();
       const waited = () => (fixture.now() - wokenAt) / 1000;

@@ -24,7 +24,7 @@ const folder = await madeBy([
 const file = (path: string) => readFileSync(join(folder, path));
 
 const made = String(file('a.mpd'));
-/** Of each stream. */
+/** The `SegmentTimeline` of each stream. */
 const timelines = made
   .split('<SegmentTimeline>')
   .slice(1)

@@ -91,7 +91,7 @@ export function useSegmentedSite() {
       return asked;
     },
 
-    /** Serves a list at `/index.m3u8`, which is anew what a function says, and files beside it: the segments by default. */
+    /** Serves a playlist at `/index.m3u8`, computed by a function for each request, and files beside it: the segments by default. */
     serveList(list: readonly string[] | (() => string), files: Readonly<Record<string, SiteFile>> = parts(segments)) {
       return this.serve({ '/index.m3u8': typeof list === 'function' ? list : () => playlist(list), ...files });
     },
