@@ -16,8 +16,6 @@ import packageFile from '../package.json' with { type: 'json' };
 const VARIABLES = {
   tableName: required('TABLE_NAME'),
   stage: optional('STAGE', 'local'),
-  /** Every request must carry it. Absent: no check. */
-  originSecret: optional('ORIGIN_SECRET'),
   environment: setting('environment'),
   origins: setting('corsAllowedOrigins'),
 };

@@ -6,11 +6,11 @@ import {
   ACCESS_HEADER,
   ACCESS_VARY,
   corsHeaders,
-  createOriginSecretCheck,
   isCrossSiteSubrequest,
   limitedBy,
   mergeVary,
   ORIGIN_SECRET_HEADER,
+  type OriginSecretCheck,
   preflightHeaders,
   readClient,
   renderJson,
@@ -21,8 +21,8 @@ import { describeError, type Log } from '../core/log/index.ts';
 
 export interface HandlerOptions extends Pick<CorsOptions, 'origins'> {
   readonly log: Log;
-  /** Secret that the edge sends with every request; others are answered 404. @default no check */
-  readonly originSecret?: string;
+  /** Requests that are not from the edge are answered 404. @default no check */
+  readonly isFromEdge?: OriginSecretCheck;
   /** Middleware outside the shared chain, outermost first: its `after` receives the complete response. */
   readonly middleware?: readonly HttpMiddleware[];
 }
@@ -35,14 +35,14 @@ export type OperationHandler = (event: Event, context: InvocationContext) => Pro
 
 /** Wraps the answer of an operation in the middleware that every HTTP function shares. */
 export function createHandler(
-  { log, originSecret, middleware = [], ...options }: HandlerOptions & CorsOptions,
+  { log, isFromEdge, middleware = [], ...options }: HandlerOptions & CorsOptions,
   answer: OperationHandler,
 ): Handler {
   return (
     middy<Event, Result>()
       .use([...middleware])
       // Before CORS: a preflight is an answer too.
-      .use(originSecret ? [requireOriginSecret(originSecret)] : [])
+      .use(isFromEdge ? [requireOriginSecret(isFromEdge)] : [])
       .use(cors(options))
       .use(jsonResponse(log))
       // jsonResponse turns what the handler returns into a Result.
@@ -81,14 +81,11 @@ export function report(
 }
 
 /** Answers 404 to requests that did not come through the edge, so that they learn nothing. Attach it before CORS. */
-export function requireOriginSecret(secret: string): HttpMiddleware {
-  const isFromEdge = createOriginSecretCheck(secret);
-  return {
-    before: ({ event }) => {
-      if (!isFromEdge(headerOf(event, ORIGIN_SECRET_HEADER))) throw problems.notFound();
-    },
-  };
-}
+const requireOriginSecret = (isFromEdge: OriginSecretCheck): HttpMiddleware => ({
+  before: async ({ event }) => {
+    if (!(await isFromEdge(headerOf(event, ORIGIN_SECRET_HEADER)))) throw problems.notFound();
+  },
+});
 
 /** @throws Problem 403 where a page of another site sends the request by itself */
 export function refuseCrossSite(event: Event, { origins }: Pick<HandlerOptions, 'origins'>): void {

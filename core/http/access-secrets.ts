@@ -136,19 +136,38 @@ export function hashOfKey({ authorization, apiKey, cookie }: Credentials): strin
 /** Header that the edge adds to every forwarded request, its secret or a signature; lower case. */
 export const ORIGIN_SECRET_HEADER = 'x-reelay-origin';
 
+/** Whether a request comes from the edge, by the secret that it carries. */
+export type OriginSecretCheck = (received: string | undefined) => Promise<boolean>;
+
+/** A secret that is accepted no longer, as after a leak, is refused within this time. */
+const SECRETS_TTL_MS = 60_000;
+/** Requests with unknown secrets have them read this often at most. */
+const MIN_READ_INTERVAL_MS = 1_000;
+
 /**
- * Creates a check of the origin secret that a request carries.
- * @param secrets a comma list: while a rotation is deployed, edge locations send the current or the previous one
+ * Creates a check of the origin secret. A rotation stores its secret seconds before the edge sends it: one that is not known yet is
+ * looked for again.
+ * @param readAccepted the secrets of now: while a rotation is deployed, edge locations send the current or the previous one
+ * @param now epoch milliseconds
+ * @returns the check. It throws what `readAccepted` throws
  */
-export function createOriginSecretCheck(secrets: string): (received: string | undefined) => boolean {
-  const expected = secrets
-    .split(',')
-    .filter((secret) => secret !== '')
-    .map(digest);
-  return (received = '') => {
-    // Digests have equal length, which timingSafeEqual requires.
+export function createOriginSecretCheck(
+  readAccepted: () => Promise<readonly string[]>,
+  now: () => number = Date.now,
+): OriginSecretCheck {
+  let accepted: readonly Buffer[] = [];
+  let readAt = Number.NEGATIVE_INFINITY;
+  return async (received) => {
+    if (!received) return false;
     const actual = digest(received);
-    return expected.filter((each) => timingSafeEqual(actual, each)).length > 0;
+    // Digests have equal length, which timingSafeEqual requires.
+    const isAccepted = () => accepted.filter((each) => timingSafeEqual(actual, each)).length > 0;
+    const time = now();
+    const age = time - readAt;
+    if (age < MIN_READ_INTERVAL_MS || (age < SECRETS_TTL_MS && isAccepted())) return isAccepted();
+    accepted = (await readAccepted()).map(digest);
+    readAt = time;
+    return isAccepted();
   };
 }
 

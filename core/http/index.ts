@@ -5,6 +5,7 @@ export {
   createSignatureCheck,
   hashOfKey,
   ORIGIN_SECRET_HEADER,
+  type OriginSecretCheck,
 } from './access-secrets.ts';
 export {
   ACCESS_HEADER,

@@ -6,7 +6,7 @@ import { StateUnavailable, StorageFull } from '../errors/index.ts';
 import { type Log, silentLog } from '../log/index.ts';
 import { type GuardRecord, periodStart } from '../spending/index.ts';
 import { parseKey } from './keys.ts';
-import { createLeaseItem, rotateOriginSecret } from './leases.ts';
+import { createLeaseItem, getOriginSecrets, rotateOriginSecret } from './leases.ts';
 import type { ArchivedList, Link, Resource } from './resource.ts';
 import {
   type ArchiveProgress,
@@ -171,6 +171,7 @@ export function createState({ storage, now = Date.now, log = silentLog }: StateO
     endMaintenance: maintenance.release,
     takeToolsUpdate: (lease) => toolsUpdate.acquire(lease),
     endToolsUpdate: toolsUpdate.release,
+    getOriginSecrets: () => getOriginSecrets(storage),
     rotateOriginSecret: (rotation, candidate) => rotateOriginSecret(storage, rotation, candidate),
   };
   return rejectWithStateUnavailable(state);

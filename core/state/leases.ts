@@ -61,6 +61,12 @@ export async function rotateOriginSecret(
   }
 }
 
+/** The secrets that are accepted. @throws Error when the item is missing or unreadable */
+export async function getOriginSecrets(storage: Pick<StateStorage, 'get'>): Promise<string[]> {
+  const { current, previous } = parseSecrets(await storage.get(ORIGIN_SECRET_PK));
+  return [current.secret, ...(previous ? [previous.secret] : [])];
+}
+
 function parseSecrets(item: StoredItem | undefined): { current: RotatedSecret; previous: RotatedSecret | undefined } {
   const current = { rotation: item?.owner, secret: item?.secret };
   if (!isRotatedSecret(current)) throw new Error('Origin secret is not a string');

@@ -74,6 +74,8 @@ export interface State {
    * return the stored one. Returning to the previous rotation makes its secret current again.
    */
   rotateOriginSecret(rotation: string, candidate: string): Promise<OriginSecrets>;
+  /** The current secret and the previous one. Without a rotation before it the call fails. */
+  getOriginSecrets(): Promise<readonly string[]>;
 }
 
 /**

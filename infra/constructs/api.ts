@@ -5,7 +5,7 @@ import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { Policy } from 'aws-cdk-lib/aws-iam';
 import { Function as LambdaFunction, LayerVersion, RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
-import { Construct, type IDependable } from 'constructs';
+import { Construct } from 'constructs';
 import { variablesFor } from '../../core/config/index.ts';
 import type { Deployment } from '../profiles.ts';
 import { allow, allowItems, createLogGroup, suppressNag } from './conventions.ts';
@@ -17,8 +17,6 @@ interface ApiProps {
   readonly deployment: Deployment;
   readonly table: ITable;
   readonly tools: Tools;
-  /** Comma list of the values of the `x-reelay-origin` header that the functions accept. */
-  readonly originSecrets: string;
   /** Invoked after a resolve to start the stream task before the first stream; only with the on-demand host. */
   readonly wake?: ServiceFunction;
 }
@@ -50,8 +48,6 @@ export class Api extends Construct {
   readonly resolver: ServiceFunction;
   /** Complete when the resolver answers, with tools if there are any. */
   readonly toolsInstalled: CustomResource;
-  /** Complete when every function accepts the current origin secret. */
-  readonly accessControl: readonly IDependable[];
   readonly #props: ApiProps;
 
   constructor(scope: Construct, id: string, props: ApiProps) {
@@ -60,14 +56,12 @@ export class Api extends Construct {
     const { table, deployment } = props;
     const others = this.#function('Others', 'api', {
       permissions: [
-        allowItems(table, ['tools', 'maintenance'], 'GetItem'),
+        allowItems(table, ['tools', 'maintenance', 'origin-secret'], 'GetItem'),
         allowItems(table, ['count#*'], 'BatchGetItem'),
       ],
     });
     this.resolver = this.#createResolver();
     this.toolsInstalled = props.tools.install(this.resolver);
-    // The resolver itself answers by the version that the installation publishes.
-    this.accessControl = [others, this.toolsInstalled];
 
     // The stage that HttpApi creates by default has no throttle.
     this.httpApi = new HttpApi(this, 'Http', {
@@ -126,7 +120,7 @@ export class Api extends Construct {
       // The functions that update the tools keep it beside theirs.
       layers: pluginsLayerArn ? [LayerVersion.fromLayerVersionArn(this, 'Plugins', pluginsLayerArn)] : undefined,
       permissions: [
-        allowItems(table, ['link#*', 'resource#*', 'tools', 'maintenance'], 'GetItem'),
+        allowItems(table, ['link#*', 'resource#*', 'tools', 'maintenance', 'origin-secret'], 'GetItem'),
         allowItems(table, ['link#*', 'resource#*'], 'PutItem'),
         allowItems(table, ['resource#*', 'count#*'], 'UpdateItem'),
         ...allow(['lambda:InvokeFunction'], wake?.functionArn),
@@ -148,7 +142,7 @@ export class Api extends Construct {
   }
 
   #function(id: string, name: string, props: Partial<ServiceFunctionProps> = {}): ServiceFunction {
-    const { deployment, table, originSecrets } = this.#props;
+    const { deployment, table } = this.#props;
     return new ServiceFunction(this, id, {
       ...props,
       deployment,
@@ -156,7 +150,6 @@ export class Api extends Construct {
       environment: {
         TABLE_NAME: table.tableName,
         CORS_ALLOWED_ORIGINS: deployment.settings.corsAllowedOrigins.join(','),
-        ORIGIN_SECRET: originSecrets,
         ...props.environment,
       },
     });

@@ -65,7 +65,7 @@ export class Reelay extends Construct {
     const table = givenTable ?? new StateTable(this, 'Table', { ...profile, isRetained: settings.retainTable });
     this.table = table;
     const originSecret = new OriginSecret(this, 'OriginSecret', { deployment, table });
-    const tools = new Tools(this, 'Tools', { deployment, table, secretRevision: originSecret.revision });
+    const tools = new Tools(this, 'Tools', { deployment, table });
 
     const isOnDemand = profile.streamHost === 'on-demand';
     const network = new StreamNetwork(this, 'Network', { withBalancerSubnets: !isOnDemand, ...settings, vpc });
@@ -85,7 +85,6 @@ export class Reelay extends Construct {
       deployment,
       table,
       tools,
-      originSecrets: originSecret.accepted,
       ...(onDemand && { wake: onDemand.wake }),
     });
     const host =
@@ -103,7 +102,6 @@ export class Reelay extends Construct {
       deployment,
       apiHost: api.host,
       originSecret: originSecret.sent,
-      secretAccepted: api.accessControl,
       streamOrigin: host.origin,
       streamsReady: host.ready,
       page: page.bucket,

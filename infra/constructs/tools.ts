@@ -11,8 +11,6 @@ import { arnInStack, ServiceFunction, type ServiceFunctionProps } from './servic
 interface ToolsProps {
   readonly deployment: Deployment;
   readonly table: ITable;
-  /** Changes with the secrets that the resolver accepts, which its digest below contains by reference only. */
-  readonly secretRevision: string;
 }
 
 interface ReleaseFunctionProps extends Pick<ServiceFunctionProps, 'name' | 'permissions'> {
@@ -76,7 +74,6 @@ export class Tools extends Construct {
       properties: {
         resolver: Lazy.string({ produce: () => hashFunction(resolver) }),
         table: this.#props.table.tableName,
-        secrets: this.#props.secretRevision,
         channel: settings.toolsChannel,
         version: settings.toolsVersion ?? 'newest',
         provisioned: String(settings.resolverProvisioned),

@@ -2,10 +2,10 @@ import type { Settings } from '../../core/config/index.ts';
 import { trustedEntry } from '../../core/http/index.ts';
 import { type Event, type HandlerOptions, headerOf } from '../http-handler.ts';
 
-/** With an origin secret, requests arrive through the edge alone, by HTTPS; it sets X-Forwarded-Host. */
+/** With a check of the edge, requests arrive through the edge alone, by HTTPS; it sets X-Forwarded-Host. */
 export interface PublicBaseUrlOptions
   extends Partial<Pick<Settings, 'publicUrl' | 'trustedProxies' | 'allowedHosts'>>,
-    Pick<HandlerOptions, 'originSecret'> {}
+    Pick<HandlerOptions, 'isFromEdge'> {}
 
 /** A host name or address with an optional port, as in Host (RFC 9110 §7.2). */
 const AUTHORITY = /^([\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
@@ -15,9 +15,9 @@ const AUTHORITY = /^([\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
  * Undefined when it is not known.
  */
 export function publicBaseUrl(event: Event, options: PublicBaseUrlOptions): string | undefined {
-  const { publicUrl, trustedProxies = 0, originSecret } = options;
+  const { publicUrl, trustedProxies = 0, isFromEdge } = options;
   if (publicUrl) return publicUrl;
-  const isBehindEdge = originSecret !== undefined;
+  const isBehindEdge = isFromEdge !== undefined;
   const forwarded = (name: string) => trustedEntry(headerOf(event, name), isBehindEdge ? 1 : trustedProxies);
   const forwardedHost = forwarded('x-forwarded-host');
   const host = isBehindEdge ? forwardedHost : selectHost(headerOf(event, 'host'), forwardedHost, options);

@@ -11,7 +11,7 @@ import {
 } from '../http-handler.ts';
 import { FIRST_INSTALL } from './get-app-info.ts';
 
-export interface ResolveRequestOptions extends Pick<HandlerOptions, 'originSecret' | 'origins'> {
+export interface ResolveRequestOptions extends Pick<HandlerOptions, 'isFromEdge' | 'origins'> {
   readonly resolver: Pick<Resolver, 'resolve'>;
   readonly state: Pick<State, 'getTools' | 'getMaintenance' | 'requireSpace'>;
   /** Called around each resolve. @default nothing is measured */
@@ -49,7 +49,7 @@ const AVAILABILITY_TTL_MS = 500;
 
 /** The one way in which operations resolve: all share what is known of the maintenance. */
 export function createResolveRequest(options: ResolveRequestOptions): ResolveRequest {
-  const { resolver, state, originSecret, measure = (resolve) => resolve() } = options;
+  const { resolver, state, isFromEdge, measure = (resolve) => resolve() } = options;
   const requireAvailable = createMaintenanceCheck(state);
 
   const resolveRequest: ResolveRequest = async (event, { signal }, maxEntryWaitSeconds = Number.POSITIVE_INFINITY) => {
@@ -62,7 +62,7 @@ export function createResolveRequest(options: ResolveRequestOptions): ResolveReq
     // Not from now: API Gateway's 30 s include a cold start of this function.
     const deadline = requestContext.timeEpoch + RESOLVE_TIMEOUT_MS;
     const entriesDeadline = requestContext.timeEpoch + maxEntryWaitSeconds * 1000;
-    const client = clientOfEvent(event, originSecret !== undefined);
+    const client = clientOfEvent(event, isFromEdge !== undefined);
     const resolved = await resolver.resolve(link, {
       deadline,
       ...(entriesDeadline < deadline && { entriesDeadline }),

@@ -11,6 +11,7 @@ import { waitAtMost } from '@reelay/concurrency';
 import { locateLayeredYtDlp, readVersion, type YtDlp } from '@reelay/yt-dlp-worker';
 import { createSecretRenewal, optional, readSettingsInAws, readVariables, required } from '../../core/config/index.ts';
 import { createEgress } from '../../core/egress/index.ts';
+import { createOriginSecretCheck } from '../../core/http/index.ts';
 import { createResolver } from '../../core/resolve/index.ts';
 import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import { createState } from '../../core/state/index.ts';
@@ -78,6 +79,7 @@ const renewSecrets = createSecretRenewal(process.env, {
 const prepare = [{ before: renewSecrets }, loadTools(tools)];
 const options = {
   ...environment,
+  isFromEdge: createOriginSecretCheck(state.getOriginSecrets),
   publicUrl,
   search,
   sponsorblockUrl,

@@ -13,7 +13,7 @@ import { type FrozenYtDlp, frozenYtDlp } from '../support/frozen-yt-dlp.ts';
 import { installedTools } from '../support/installed-tools.ts';
 import type { BundledFunction } from './bundled-function.ts';
 import { startFront } from './front.ts';
-import { type FunctionFixture, startFunctionFixture } from './function-fixture.ts';
+import { FROM_EDGE, type FunctionFixture, startFunctionFixture } from './function-fixture.ts';
 
 /** The deployed bundles on this machine: each in a separate process, behind one port. */
 interface BundledFixture {
@@ -55,12 +55,14 @@ export async function startBundledFixture({ originHosts }: BundledFixtureOptions
   const task = await startTask(functionFixture, common, ytDlp);
   parts.defer(() => task.end());
   await addTestExtractor(join(dist, 'functions', 'get-resource'));
-  for (const name of FUNCTIONS) functions.set(name, await functionFixture.start(name, common));
   const { port } = await task.said(/^Task listening/);
-  // Until then it answers 503 to streams whose link has expired.
-  await task.said(/^Tool installed/, { tool: 'yt-dlp' });
   const front = await startFront(gatewayTo(functions), Number(port));
   parts.defer(front.close);
+  // Behind the edge, which speaks HTTPS alone, they would write links with https.
+  const ofFunctions = { ...common, PUBLIC_URL: front.baseUrl };
+  for (const name of FUNCTIONS) functions.set(name, await functionFixture.start(name, ofFunctions));
+  // Until then it answers 503 to streams whose link has expired.
+  await task.said(/^Tool installed/, { tool: 'yt-dlp' });
 
   const started = parts.move();
   return { baseUrl: front.baseUrl, close: () => started.disposeAsync() };
@@ -98,11 +100,10 @@ async function startTask(
 }
 
 function gatewayTo(functions: ReadonlyMap<string, BundledFunction>) {
-  const to = (name: string): Handler => {
-    const called = functions.get(name);
-    if (!called) throw new Error(`No function ${name}`);
-    return (event) => called.invoke(event) as ReturnType<Handler>;
-  };
+  const to =
+    (name: string): Handler =>
+    (event) =>
+      functions.get(name)?.invoke({ ...event, headers: { ...event.headers, ...FROM_EDGE } }) as ReturnType<Handler>;
   const routes = new Map(
     operations.flatMap(({ operationId, path }) => {
       const name = ROUTES[operationId];

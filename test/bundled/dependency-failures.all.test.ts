@@ -7,12 +7,13 @@ import { closeAfterwards } from '../support/close-afterwards.ts';
 import { takeCrashReports } from '../support/crash-reports.ts';
 import { listen } from '../support/listen.ts';
 import { documented } from './documented-event.ts';
-import { startFunctionFixture } from './function-fixture.ts';
+import { FROM_EDGE, startFunctionFixture } from './function-fixture.ts';
 
 const functionFixture = closeAfterwards(await startFunctionFixture(['api', 'get-resource']));
 
 const GET_RESOURCE = documented('/api/Fetch/GetResource', {
   query: `url=${encodeURIComponent('https://media.example/v')}`,
+  headers: FROM_EDGE,
 });
 const FAILED = { type: '/problems/service-failed', title: 'Fetch Failed', status: 502 };
 const jsonOf = ({ body = '' }: Result) => JSON.parse(body);
@@ -71,7 +72,7 @@ describe('an unreachable table', () => {
 
   it.each([
     ['get-resource', GET_RESOURCE],
-    ['api', documented('/api/App/requests')],
+    ['api', documented('/api/App/requests', { headers: FROM_EDGE })],
   ])('is answered with 502 by %s', async (name, event) => {
     const { result, lines } = await ask(name, event, {
       AWS_ENDPOINT_URL_DYNAMODB: nowhere,
@@ -81,10 +82,10 @@ describe('an unreachable table', () => {
     expect(lines.join('\n')).toContain('ECONNREFUSED');
   });
 
-  it('does not affect the 400 for a malformed link', async () => {
+  it('admits no request of which it is not known whether the edge sent it', async () => {
     const event = documented('/api/Fetch/GetResource', { query: 'url=nonsense' });
     const { result } = await ask('get-resource', event, { AWS_ENDPOINT_URL_DYNAMODB: nowhere });
-    expect(result.statusCode).toBe(400);
+    expect(result.statusCode).toBe(404);
   });
 });
 

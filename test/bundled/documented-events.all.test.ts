@@ -2,9 +2,8 @@ import type { APIGatewayProxyEventV2 as Event, APIGatewayProxyStructuredResultV2
 import { describe, expect, it } from 'vitest';
 import { closeAfterwards } from '../support/close-afterwards.ts';
 import { bareEvent, type Changes, documented } from './documented-event.ts';
-import { startFunctionFixture } from './function-fixture.ts';
+import { FROM_EDGE, startFunctionFixture } from './function-fixture.ts';
 
-const SECRET = 'origin-secret';
 const ORIGIN = 'https://page.example';
 const LINK = 'https://user:word@media.example/v?token=hush';
 const FOR_LINK = `url=${encodeURIComponent(LINK)}`;
@@ -16,7 +15,6 @@ type Name = (typeof NAMES)[number];
 const functionFixture = closeAfterwards(await startFunctionFixture(NAMES));
 const environment = {
   ...functionFixture.environment,
-  ORIGIN_SECRET: SECRET,
   CORS_ALLOWED_ORIGINS: ORIGIN,
   TOOLS_LAYER_DIR: functionFixture.dir,
   // Must have no effect: no function passes its events to Powertools.
@@ -27,7 +25,7 @@ for (const name of NAMES) functionFixture.functions.set(name, await functionFixt
 const send = async (name: Name, event: unknown) => (await functionFixture.functions.get(name)?.invoke(event)) as Result;
 /** An event with the origin secret, as CloudFront sends it. */
 const fromEdge = (path: string, { headers = {}, ...changes }: Changes = {}): Event =>
-  documented(path, { ...changes, headers: { 'x-reelay-origin': SECRET, ...headers } });
+  documented(path, { ...changes, headers: { ...FROM_EDGE, ...headers } });
 const jsonOf = ({ body = '' }: Result) => JSON.parse(body);
 const NOT_FOUND = { type: '/problems/not-found', title: 'Resource Not Found', status: 404 };
 
@@ -53,7 +51,7 @@ describe.each(ROUTED)('%s at %s', (name, path, status, query) => {
   });
 
   it('returns the same response to a minimal event with only the secret', async () => {
-    const little = { ...bareEvent(path, { query }), headers: { 'x-reelay-origin': SECRET } };
+    const little = { ...bareEvent(path, { query }), headers: FROM_EDGE };
     const [bare, full] = [await send(name, little), await send(name, fromEdge(path, { query }))];
     expect(bare).toEqual(full);
   });

@@ -13,6 +13,9 @@ export type FunctionFixture = Awaited<ReturnType<typeof startFunctionFixture>>;
 
 const TABLE = 'reelay-bundled';
 
+/** What the edge sends, as the table has it. */
+export const FROM_EDGE = { 'x-reelay-origin': 'only-the-edge-knows' };
+
 /** Endpoints on this machine only. */
 const AWS = {
   AWS_REGION: 'eu-central-1',
@@ -66,7 +69,9 @@ export async function startFunctionFixture(only: readonly string[]) {
 /** The table after deployment and the first tools update. */
 async function prepareTable({ client }: Awaited<ReturnType<typeof startDynamoDb>>): Promise<void> {
   await ensureTable(client, TABLE);
-  await createState({ storage: createDynamoDbStorage({ client, tableName: TABLE }) }).putTools({
+  const state = createState({ storage: createDynamoDbStorage({ client, tableName: TABLE }) });
+  await state.rotateOriginSecret('initial', FROM_EDGE['x-reelay-origin']);
+  await state.putTools({
     ytDlp: 'of the layer',
     ffmpeg: 'of the image',
     verifiedBy: { ytDlp: 'signature', ffmpeg: 'registry' },

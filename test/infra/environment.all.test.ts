@@ -85,8 +85,6 @@ const COMMON = ['STAGE', 'POWERTOOLS_SERVICE_NAME', 'POWERTOOLS_METRICS_NAMESPAC
 /** Variables that are read but not set, so that the default applies. */
 const LEFT_AT_DEFAULT: Readonly<Record<string, readonly string[]>> = {
   'get-resource': ['TOOLS_LAYER_DIR'],
-  // Authenticated by CloudFront's signature instead of the secret.
-  wake: ['ORIGIN_SECRET'],
   'tools-layer': ['RESOLVER_FUNCTION'],
   // Without `alarmEmail`.
   'cost-guard': ['ALARM_TOPIC', 'FIREWALL'],

@@ -92,9 +92,9 @@ const UPDATE_TOOLS = { DeleteItem: OF_TOOLS, GetItem: OF_TOOLS, PutItem: OF_TOOL
 
 /** Table items that each role has access to. */
 export const expectedItems = (name: ProfileName): Record<string, Record<string, string[]>> => ({
-  ApiOthersRole: { BatchGetItem: ['count#*'], GetItem: ['maintenance', 'tools'] },
+  ApiOthersRole: { BatchGetItem: ['count#*'], GetItem: ['maintenance', 'origin-secret', 'tools'] },
   ApiResolverRole: {
-    GetItem: ['link#*', 'maintenance', 'resource#*', 'tools'],
+    GetItem: ['link#*', 'maintenance', 'origin-secret', 'resource#*', 'tools'],
     PutItem: ['link#*', 'resource#*'],
     UpdateItem: ['count#*', 'resource#*'],
   },

@@ -15,11 +15,13 @@ const list = { id: 'k'.repeat(33), url: link.url, title: null, author: null, ent
 
 /** Calls of the state interface that the code of each role makes. */
 const CALLS: Readonly<Record<string, (state: State) => readonly Promise<unknown>[]>> = {
-  ApiOthersRole: (state) => [state.getTools(), state.getMaintenance(), state.countRequests()],
+  ApiOthersRole: (state) => [
+    ...[state.getTools(), state.getMaintenance(), state.countRequests(), state.getOriginSecrets()],
+  ],
   ApiResolverRole: (state) => [
     ...[state.getTools(), state.getMaintenance(), state.addRequest(), state.getLink('l'), state.getResource('r')],
     ...[state.putLink(link as never), state.putResource(aResource(1)), state.touchResource(aResource(1))],
-    state.putArchivedList(list),
+    ...[state.putArchivedList(list), state.getOriginSecrets()],
   ],
   MonitoringCostGuardFunctionRole: (state) => [
     ...[state.getCostGuard(), state.putCostGuard({}), state.countStreamBytes()],

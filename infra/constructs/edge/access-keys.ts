@@ -79,7 +79,8 @@ export class OriginSecret extends CustomResource {
       serviceToken: maker.functionArn,
       resourceType: 'Custom::OriginSecret',
       serviceTimeout: Duration.minutes(2),
-      properties: { rotation: deployment.settings.originSecretRotation ?? 'initial' },
+      // Another table has no secret yet.
+      properties: { rotation: deployment.settings.originSecretRotation ?? 'initial', table: table.tableName },
     });
     this.node.addDependency(maker);
   }
@@ -87,15 +88,5 @@ export class OriginSecret extends CustomResource {
   /** The value that the distribution sends. */
   get sent(): string {
     return this.getAttString('Secret');
-  }
-
-  /** Comma list of the values that origins accept. */
-  get accepted(): string {
-    return this.getAttString('Accepted');
-  }
-
-  /** Changes with the accepted values. */
-  get revision(): string {
-    return this.getAttString('Revision');
   }
 }

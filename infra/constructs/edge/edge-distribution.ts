@@ -49,8 +49,6 @@ interface EdgeDistributionProps {
   readonly apiHost: string;
   /** Value of the `x-reelay-origin` header that the HTTP API requires. */
   readonly originSecret: string;
-  /** Complete when every function behind the HTTP API accepts that value. */
-  readonly secretAccepted: readonly IDependable[];
   readonly streamOrigin: IOrigin;
   /** Complete when the stream origin answers requests of the distribution. */
   readonly streamsReady: readonly IDependable[];
@@ -122,7 +120,7 @@ export class EdgeDistribution extends Construct {
       },
     });
     // Only the resource itself: the origins below the construct take minutes and can be created at the same time.
-    this.distribution.node.defaultChild?.node.addDependency(...props.secretAccepted, ...props.streamsReady);
+    this.distribution.node.defaultChild?.node.addDependency(...props.streamsReady);
     Validations.of(this.distribution).acknowledge({
       id: 'Annotation::@aws-cdk/aws-cloudfront-origins:listBucketSecurityRisk',
       reason: 'The default root object answers /, the only path that S3 would answer with a listing',

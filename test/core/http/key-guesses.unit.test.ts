@@ -81,12 +81,82 @@ describe('createKeyGuesses', () => {
 });
 
 describe('createOriginSecretCheck', () => {
+  /** A check of a table whose secrets change with `stored`, and how often it was read. */
+  function createCheck(...secrets: string[]) {
+    const table = { stored: secrets, reads: 0, time: 1_000_000 };
+    const readAccepted = async () => {
+      table.reads += 1;
+      return table.stored;
+    };
+    return { table, check: createOriginSecretCheck(readAccepted, () => table.time) };
+  }
+
   it.each([
-    ['a,b', ['a', 'b']],
-    [',a,,', ['a']],
-    ['', []],
-  ])('accepts of %j each secret alone', (secrets, accepted) => {
-    const check = createOriginSecretCheck(secrets);
-    expect(['a', 'b', 'a,b', 'c', '', undefined].filter(check)).toEqual(accepted);
+    [
+      ['a', 'b'],
+      ['a', 'b'],
+    ],
+    [['', 'a'], ['a']],
+    [[], []],
+  ])('accepts of %j each secret alone', async (secrets, accepted) => {
+    const { check } = createCheck(...secrets);
+    const received = ['a', 'b', 'a,b', 'c', '', undefined];
+    const answers = await Promise.all(received.map(check));
+    expect(received.filter((_, index) => answers[index])).toEqual(accepted);
+  });
+
+  it('refuses no request of the edge during a rotation, before and behind it', async () => {
+    const { table, check } = createCheck('one');
+    for (const secrets of [
+      ['two', 'one'],
+      ['three', 'two'],
+      ['two', 'three'],
+    ]) {
+      const former = table.stored[0];
+      expect(await check(former)).toBe(true);
+      table.time += 1_000;
+      table.stored = secrets;
+      for (const secret of [former, secrets[0], former, secrets[1], secrets[0]]) expect(await check(secret)).toBe(true);
+    }
+  });
+
+  it('refuses a secret that is accepted no longer within a minute, also where it is the only one that is sent', async () => {
+    const { table, check } = createCheck('leaked');
+    expect(await check('leaked')).toBe(true);
+    table.stored = ['three', 'two'];
+    table.time += 60_000;
+    expect(await check('leaked')).toBe(false);
+  });
+
+  it('reads the secrets once a minute, and once a second for requests with unknown ones', async () => {
+    const { table, check } = createCheck('one');
+    for (let request = 0; request < 10; request++) {
+      await check('one');
+      await check('guess');
+      await check(undefined);
+    }
+    expect(table.reads).toBe(1);
+    table.time += 59_999;
+    await check('one');
+    expect(table.reads).toBe(1);
+    for (const _ of [1, 2, 3]) expect(await check('guess')).toBe(false);
+    expect(table.reads).toBe(2);
+  });
+
+  it('knows the secrets of one table only', async () => {
+    const [one, two] = [createCheck('one'), createCheck('two')];
+    expect([await one.check('one'), await one.check('two')]).toEqual([true, false]);
+    expect([await two.check('one'), await two.check('two')]).toEqual([false, true]);
+  });
+
+  it('throws while the secrets cannot be read, and reads them again', async () => {
+    let isUp = false;
+    const check = createOriginSecretCheck(async () => {
+      if (!isUp) throw new Error('The table does not respond');
+      return ['one'];
+    });
+    await expect(check('one')).rejects.toThrow('The table does not respond');
+    isUp = true;
+    expect(await check('one')).toBe(true);
   });
 });

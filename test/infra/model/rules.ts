@@ -78,14 +78,6 @@ const NEEDS: Readonly<Record<string, Need>> = {
     (resource) => ofType('CloudFront::Function')(resource) && names(resource, 'x-reelay-access'),
     (_, other) => ofType('Custom::AccessKeys')(other),
   ],
-  'everything that accepts the secret which it sends': [
-    ofType('CloudFront::Distribution'),
-    (_, other) => ofType('Lambda::Function')(other) && names(other, '["OriginSecret","Accepted"]'),
-  ],
-  'the resolver that accepts the secret which it sends': [
-    ofType('CloudFront::Distribution'),
-    (_, other) => ofType('Custom::ToolsLayer')(other),
-  ],
   'the stream host that it leads to': [
     ofType('CloudFront::Distribution'),
     (_, other) => ofType('ECS::Service', 'ElasticLoadBalancingV2::Listener')(other),
@@ -177,8 +169,7 @@ function toRange(block: unknown) {
   return { first, end: first + 2 ** (32 - Number(bits)) };
 }
 
-const unanswered: Rule = ({ resource }) =>
-  /\["OriginSecret","(?!Secret"|Accepted"|Revision")\w+/.exec(JSON.stringify(resource))?.[0];
+const unanswered: Rule = ({ resource }) => /\["OriginSecret","(?!Secret")\w+/.exec(JSON.stringify(resource))?.[0];
 
 /** Of a function: what a published version keeps. */
 const KEPT = ['Code', 'Handler', 'Runtime', 'Architectures', 'MemorySize', 'Timeout', 'Environment', 'Layers'];

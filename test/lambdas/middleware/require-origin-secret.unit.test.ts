@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { StateUnavailable } from '../../../core/errors/index.ts';
+import { createOriginSecretCheck } from '../../../core/http/access-secrets.ts';
 import { silentLog } from '../../../core/log/index.ts';
 import { createHandler } from '../../../lambdas/http-handler.ts';
 import { ALLOWED_ORIGIN, eventOf, jsonOf } from '../fakes.ts';
@@ -12,6 +14,8 @@ interface SentRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+const checkOf = (...secrets: string[]) => createOriginSecretCheck(async () => secrets);
+
 /** The response of the shared middleware to a request with this secret, and how often its handler ran. */
 async function ask(
   { secret, method = 'GET', headers = {} }: SentRequest,
@@ -19,7 +23,7 @@ async function ask(
 ) {
   let calls = 0;
   const handler = createHandler(
-    { originSecret: SECRET, methods: ['GET', 'HEAD'], origins: [ALLOWED_ORIGIN], log: silentLog, ...options },
+    { isFromEdge: checkOf(SECRET), methods: ['GET', 'HEAD'], origins: [ALLOWED_ORIGIN], log: silentLog, ...options },
     async () => {
       calls += 1;
       return { json: { right: true } };
@@ -48,10 +52,9 @@ describe('requireOriginSecret: a request with the secret', () => {
   });
 
   it('is accepted with the current and with the previous secret while a rotation is deployed', async () => {
-    const originSecret = `next,${SECRET}`;
-    for (const secret of ['next', SECRET]) expect((await ask({ secret }, { originSecret })).calls).toBe(1);
-    for (const secret of ['', ',', originSecret]) expect((await ask({ secret }, { originSecret })).calls).toBe(0);
-    expect((await ask({ secret: '' }, { originSecret: `${SECRET},` })).calls).toBe(0);
+    const isFromEdge = checkOf('next', SECRET);
+    for (const secret of ['next', SECRET]) expect((await ask({ secret }, { isFromEdge })).calls).toBe(1);
+    for (const secret of ['', ',', `next,${SECRET}`]) expect((await ask({ secret }, { isFromEdge })).calls).toBe(0);
   });
 
   it('is answered as a preflight when it is OPTIONS', async () => {
@@ -102,6 +105,12 @@ describe('requireOriginSecret: a request without the secret', () => {
   });
 });
 
-it('createHandler answers every request when no secret is configured', async () => {
-  expect((await ask({}, { originSecret: '' })).result.statusCode).toBe(200);
+it('createHandler answers every request where there is no edge', async () => {
+  expect((await ask({}, { isFromEdge: undefined as never })).result.statusCode).toBe(200);
+});
+
+it('a request is answered 502 while the table with the secrets does not respond', async () => {
+  const isFromEdge = createOriginSecretCheck(() => Promise.reject(new StateUnavailable()));
+  const { calls, result } = await ask({ secret: SECRET }, { isFromEdge });
+  expect([calls, result.statusCode]).toEqual([0, 502]);
 });

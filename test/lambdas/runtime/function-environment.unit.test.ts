@@ -9,7 +9,6 @@ describe('readFunctionEnvironment', () => {
   const LEAST = { tableName: 'table', stage: 'local', version, environment: 'Production', origins: [] };
   it.each([
     ['the table name alone', { TABLE_NAME: ' table ' }, LEAST],
-    ['a blank origin secret', { TABLE_NAME: 'table', ORIGIN_SECRET: '  ' }, LEAST],
     [
       'every variable',
       {
@@ -17,14 +16,12 @@ describe('readFunctionEnvironment', () => {
         STAGE: 'prod',
         REELAY_ENVIRONMENT: 'development',
         CORS_ALLOWED_ORIGINS: 'https://a.example, https://b.example:8443',
-        ORIGIN_SECRET: 'hush',
       },
       {
         ...LEAST,
         stage: 'prod',
         environment: 'Development',
         origins: ['https://a.example', 'https://b.example:8443'],
-        originSecret: 'hush',
       },
     ],
   ])('reads %s', (_, environment, expected) => expect(readFunctionEnvironment(environment)).toEqual(expected));

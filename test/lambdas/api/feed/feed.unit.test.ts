@@ -26,6 +26,9 @@ beforeEach(() => {
 const read = async (more?: Record<string, string>, headers: Record<string, string> = HOST) =>
   ask(fakes, query(more), { headers });
 
+/** No request is checked: what matters here is that there is an edge. */
+const BEHIND_EDGE = { isFromEdge: async () => true };
+
 describe('GET /api/Feed as RSS', () => {
   it('is a podcast whose enclosures are one-shot links with exact lengths or none', async () => {
     const { statusCode, headers, body = '' } = await read();
@@ -278,10 +281,10 @@ describe('publicBaseUrl', () => {
       'http://a.example:8443',
     ],
     [{ host: 'in', 'x-forwarded-proto': 'javascript' }, { trustedProxies: 1 }, 'http://in'],
-    [{ host: 'abc.execute-api.example' }, { originSecret: 's' }, undefined],
-    [{ host: 'in', 'x-forwarded-host': 'd1.example' }, { originSecret: 's' }, 'https://d1.example'],
-    [{ host: 'in', 'x-forwarded-host': 'a b' }, { originSecret: 's' }, undefined],
-    [{ host: 'in' }, { originSecret: 's', publicUrl: 'https://a.example' }, 'https://a.example'],
+    [{ host: 'abc.execute-api.example' }, BEHIND_EDGE, undefined],
+    [{ host: 'in', 'x-forwarded-host': 'd1.example' }, BEHIND_EDGE, 'https://d1.example'],
+    [{ host: 'in', 'x-forwarded-host': 'a b' }, BEHIND_EDGE, undefined],
+    [{ host: 'in' }, { ...BEHIND_EDGE, publicUrl: 'https://a.example' }, 'https://a.example'],
   ])('of %j with %j is %s', (headers, options, expected) => expect(of(headers as never, options)).toBe(expected));
 
   it('unknown makes links relative to the feed', async () => {
