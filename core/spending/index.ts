@@ -72,9 +72,12 @@ export interface GuardRecord {
   readonly streams?: { readonly since: number; readonly bytes: number } | undefined;
 }
 
-/** `open`: opens the edge now, and counts spending from here on. Events of the schedule have nothing that is read. */
+/** Events of the schedule have nothing that is read. */
 export interface GuardEvent {
+  /** Opens the edge now, and counts spending from here on. */
   readonly open?: boolean;
+  /** Set by the alarm on CloudFront's own count: closes and disables the edge, whatever is measured. */
+  readonly alarmArn?: string;
 }
 
 /** What an invocation of the guard has found. */
@@ -95,7 +98,7 @@ export const periodStart = (period: Period, now: number): number =>
   period === 'month' ? monthStart(now, 0) : now - (now % SECONDS[period]);
 
 /** Epoch seconds of the end of the period that contains `now`. */
-const periodEnd = (period: Period, now: number): number =>
+export const periodEnd = (period: Period, now: number): number =>
   period === 'month' ? monthStart(now, 1) : periodStart(period, now) + SECONDS[period];
 
 function monthStart(now: number, later: number): number {

@@ -1,4 +1,4 @@
-import { Stack } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import {
   Alarm,
   type AlarmProps,
@@ -14,6 +14,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import { CLOUDFRONT_REGION } from '../settings.ts';
+import { unitPrices } from '../spending-plan.ts';
 import { type CostGuard, GUARD_INTERVAL, type MonitoringProps } from './cost-guard.ts';
 import { type ServiceFunction, serviceMetric } from './service-function.ts';
 import { INSTALL_RETRY_INTERVAL } from './tools.ts';
@@ -114,17 +115,10 @@ function alarms({
     },
     CostGuardMissing: {
       description: 'the cost guard has not run for five minutes, so that nothing bounds the bill',
-      metric: new MathExpression({
-        // Without a rule, or with all executions of the account taken, there is no run that could fail.
-        expression: 'FILL(runs, 0) - FILL(errors, 0)',
-        usingMetrics: {
-          runs: guard.function.metricInvocations({ period: GUARD_INTERVAL }),
-          errors: guard.function.metricErrors({ period: GUARD_INTERVAL }),
-        },
-        period: GUARD_INTERVAL,
-      }),
+      // 1 where every run of a minute failed. Without a rule, or with all executions of the account taken, there is no run, and no value.
+      metric: guard.function.metricErrors({ statistic: 'Average', period: GUARD_INTERVAL }),
       threshold: 1,
-      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       evaluationPeriods: 5,
       treatMissingData: TreatMissingData.BREACHING,
     },
@@ -166,19 +160,43 @@ function alarms({
         evaluationPeriods: 2,
       },
     }),
-    // CloudFront's metrics exist there only, and an alarm reads metrics of its own region. Elsewhere the alarms on API and stream tasks
-    // cover what is behind the edge.
-    ...(balanced &&
-      Stack.of(edge).region === CLOUDFRONT_REGION && {
-        EdgeErrors: {
-          description: 'CloudFront answers 5xx to many requests',
-          // CDK leaves out a dimension of these metrics.
-          metric: edge.distribution.metric5xxErrorRate({
-            dimensionsMap: { DistributionId: edge.distribution.distributionId, Region: 'Global' },
-          }),
-          threshold: 10,
-          evaluationPeriods: 3,
-        },
-      }),
+    ...(Stack.of(edge).region === CLOUDFRONT_REGION && edgeAlarms({ deployment, guard, balanced, edge })),
+  };
+}
+
+/** Daily caps that requests alone cost only where the cost guard has not closed the edge at the first one. */
+const BRAKE_AT_CAPS = 3;
+
+/**
+ * CloudFront's metrics exist in us-east-1 only, and an alarm reads metrics of its own region. Elsewhere the alarms on API and stream tasks
+ * cover what is behind the edge, and the budget tells of the bill.
+ */
+function edgeAlarms({
+  deployment: { settings, profile },
+  guard,
+  balanced,
+  edge: { distribution },
+}: Pick<AlarmsProps, 'deployment' | 'guard' | 'balanced' | 'edge'>): Record<string, AlarmDefinition> {
+  // CDK leaves out a dimension of these metrics.
+  const dimensionsMap = { DistributionId: distribution.distributionId, Region: 'Global' };
+  const { edgeRequest } = unitPrices(settings, profile);
+  return {
+    ...(edgeRequest > 0 && {
+      CostGuardFailed: {
+        description: `requests of a day cost ${BRAKE_AT_CAPS} daily caps, which the cost guard has not prevented: the distribution is disabled`,
+        // Requests bound the bytes of the page too, in a metric that is free in hobby.
+        metric: distribution.metricRequests({ dimensionsMap, statistic: 'Sum', period: Duration.days(1) }),
+        threshold: Math.ceil((BRAKE_AT_CAPS * profile.dailyCap) / edgeRequest),
+        invokes: guard.function,
+      },
+    }),
+    ...(balanced && {
+      EdgeErrors: {
+        description: 'CloudFront answers 5xx to many requests',
+        metric: distribution.metric5xxErrorRate({ dimensionsMap }),
+        threshold: 10,
+        evaluationPeriods: 3,
+      },
+    }),
   };
 }

@@ -9,6 +9,7 @@ import {
   type GuardReport,
   measureSpending,
   type Period,
+  periodEnd,
   periodStart,
   type Reading,
   type WatchedMetric,
@@ -113,7 +114,8 @@ export function createCostGuard(options: CostGuardOptions) {
     // Where this does not end, the next run closes again what it has opened.
     const revision =
       record.closedUntil === undefined ? record.revision : await write({ ...record, flaggedIn: undefined });
-    if (record.isOff) await switchEdge(true);
+    // Without a record of it where the alarm has disabled it while the table failed.
+    await (record.isOff ? switchEdge : trySwitch)(true);
     await flag.write(undefined);
     for (const limit of limits) await limit(false);
     const forgiven = { hour: forgive('hour'), day: forgive('day'), month: forgive('month') };
@@ -121,8 +123,20 @@ export function createCostGuard(options: CostGuardOptions) {
     if (record.closedUntil !== undefined) await tell('Reelay is open again', 'It was opened by hand.');
   };
 
+  /** Reads nothing before: the table, or what is measured, may be what has failed. The runs of the schedule do what is left. */
+  const brake = async (seconds: number) => {
+    const done = await Promise.allSettled([switchEdge(false), ...limits.map((limit) => limit(true))]);
+    const record = await state.getCostGuard();
+    const closedUntil = Math.max(record.closedUntil ?? 0, periodEnd('day', seconds));
+    await write({ ...record, closedUntil, flaggedIn: undefined, isOff: true });
+    await tell('Reelay is off: its spending limit was not kept', OFF);
+    const failed = done.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+    if (failed.length > 0) throw new AggregateError(failed, failed.join('; '));
+  };
+
   return async (event: GuardEvent): Promise<GuardReport> => {
     const seconds = Math.floor(now() / 1000);
+    if (event.alarmArn) await brake(seconds);
     const record = await state.getCostGuard();
     const readings = await readAll(seconds, record.closedUntil !== undefined || event.open === true);
     const measured = measureSpending(readings, seconds);

@@ -219,14 +219,15 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
 });
 
 it.each([
-  ['hobby in us-east-1', []],
-  ['team in us-east-1', ['EdgeErrors']],
-  ['public in us-east-1', ['EdgeErrors']],
+  ['hobby in us-east-1', ['CostGuardFailed']],
+  ['team in us-east-1', ['CostGuardFailed', 'EdgeErrors']],
+  ['public in us-east-1', ['CostGuardFailed', 'EdgeErrors']],
   ['public in eu-central-1', []],
-] as const)('of %s alarms on 5xx at the edge: %j', async (name, expected) => {
+] as const)('of %s alarms on requests and 5xx at the edge: %j', async (name, expected) => {
   const { templates } = await synthesize(name);
   const alarms = Object.values(templates).flatMap((of) => idsOf(of, 'AWS::CloudWatch::Alarm'));
-  expect(alarms.filter((id) => id.includes('EdgeErrors'))).toEqual(expected.map((alarm) => `MonitoringAlarms${alarm}`));
+  const ofEdge = alarms.filter((id) => /EdgeErrors|CostGuardFailed/.test(id));
+  expect(ofEdge.sort()).toEqual(expected.map((alarm) => `MonitoringAlarms${alarm}`));
 });
 
 describe('the cost guard', () => {
@@ -294,8 +295,28 @@ it('attaches a flat-rate plan to the distribution, with the firewall that it req
   expect(resourcesOfType(template('hobby'), 'AWS::PricingPlanManager::Subscription')).toEqual([]);
 });
 
-it('needs no more than the ten free alarms in hobby', () => {
-  const metrics = resourcesOfType(template('hobby'), 'AWS::CloudWatch::Alarm').map(({ properties }) => {
+it('invokes the guard where the requests of a day cost three daily caps', async () => {
+  const { templates } = await synthesize('hobby in us-east-1');
+  const [of = { Resources: {} }] = Object.values(templates);
+  const alarm = resourcesOfType(of, 'AWS::CloudWatch::Alarm').find(({ id }) => id.includes('CostGuardFailed'));
+  expect(alarm?.properties).toMatchObject({
+    MetricName: 'Requests',
+    Namespace: 'AWS/CloudFront',
+    Period: 86_400,
+    Statistic: 'Sum',
+    ComparisonOperator: 'GreaterThanThreshold',
+    // At 1.69 USD a million.
+    Threshold: 1_775_148,
+    TreatMissingData: 'notBreaching',
+  });
+  expect(alarm?.properties.Dimensions).toContainEqual({ Name: 'Region', Value: 'Global' });
+  expect(JSON.stringify(alarm?.properties.AlarmActions)).toContain('MonitoringCostGuardFunction');
+});
+
+it('needs no more than the ten free alarms in hobby', async () => {
+  const { templates } = await synthesize('hobby in us-east-1');
+  const [of = { Resources: {} }] = Object.values(templates);
+  const metrics = resourcesOfType(of, 'AWS::CloudWatch::Alarm').map(({ properties }) => {
     const { Metrics } = properties as { Metrics?: readonly object[] };
     return Metrics?.filter((metric) => 'MetricStat' in metric).length ?? 1;
   });
@@ -310,13 +331,15 @@ it('alarms on errors of the functions that no request reaches, and where the gua
     );
   };
   expect(functionsOf('FunctionErrors').sort()).toEqual(['AccessKeysSync', 'StreamsWake']);
-  // Its runs, and those that failed.
-  expect(functionsOf('CostGuardMissing')).toEqual(['MonitoringCostGuardFunction', 'MonitoringCostGuardFunction']);
   expect(
     resourcesOfType(privateHobby, 'AWS::CloudWatch::Alarm').find(({ id }) => id.includes('CostGuardMissing'))
       ?.properties,
   ).toMatchObject({
-    ComparisonOperator: 'LessThanThreshold',
+    MetricName: 'Errors',
+    Dimensions: [{ Name: 'FunctionName', Value: { Ref: expect.stringMatching(/^MonitoringCostGuardFunction/) } }],
+    Statistic: 'Average',
+    Period: 60,
+    ComparisonOperator: 'GreaterThanOrEqualToThreshold',
     Threshold: 1,
     EvaluationPeriods: 5,
     TreatMissingData: 'breaching',

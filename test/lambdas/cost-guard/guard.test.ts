@@ -122,6 +122,7 @@ const [ADMIT, LIMIT] = [
   ['limit', false],
   ['limit', true],
 ] as const;
+const BRAKE = { alarmArn: 'arn:aws:cloudwatch:us-east-1:111111111111:alarm:CostGuardFailed' };
 const switched = (isOn: boolean) => ['switch', isOn] as const;
 const record = (until?: number, storeArn?: string) => ['record', [until, storeArn]] as const;
 const closed = (until: number) => [record(until), ['flag', until], LIMIT, record(until, 'store-1')] as const;
@@ -163,7 +164,11 @@ const SCENARIOS: Scenario[] = [
     'opens by hand, and counts from there on',
     [
       { usd: 3 },
-      { event: { open: true }, until: null, does: [record(ONE_O_CLOCK), ['flag', undefined], ADMIT, record(), OPEN] },
+      {
+        event: { open: true },
+        until: null,
+        does: [record(ONE_O_CLOCK), switched(true), ['flag', undefined], ADMIT, record(), OPEN],
+      },
       { later: 60, usd: 1, until: null },
       { usd: 1, until: OPENED },
     ],
@@ -209,6 +214,21 @@ const SCENARIOS: Scenario[] = [
       { does: [ADMIT] },
     ],
   ],
+  [
+    'closes and disables the edge at the alarm on its requests, whatever is measured, until the day ends',
+    [
+      {
+        event: BRAKE,
+        until: '2026-11-24T00:00:00.000Z',
+        does: [
+          ...[switched(false), LIMIT, record(MIDNIGHT), ['mail', 'Reelay is off: its spending limit was not kept']],
+          ...[['flag', MIDNIGHT], LIMIT, switched(false), record(MIDNIGHT, 'store-1'), CLOSED],
+        ],
+      },
+      { does: [LIMIT, switched(false)] },
+      { later: 86_400, until: null, does: [ADMIT, switched(true), record(), OPEN] },
+    ],
+  ],
 ];
 
 describe('the cost guard', () => {
@@ -224,6 +244,21 @@ describe('the cost guard', () => {
       if (does) expect(done, `run ${index}`).toEqual(does);
       if (said.logged) expect(logged).toEqual(said.logged);
     }
+  });
+
+  it('disables the edge at that alarm although the table fails, and can be opened by hand', async () => {
+    const { guard, acts, world } = createFixture({ failing: 'record' });
+    await expect(guard(BRAKE)).rejects.toThrow('record failed');
+    expect(acts()).toEqual([switched(false), LIMIT, record(MIDNIGHT)]);
+    world.failing = '';
+    expect(await guard({ open: true })).toMatchObject({ closedUntil: null });
+    expect([world.isOn, world.isLimited]).toEqual([true, false]);
+  });
+
+  it('closes what it can at that alarm, and throws what failed', async () => {
+    const { guard, world } = createFixture({ failing: 'limit' });
+    await expect(guard(BRAKE)).rejects.toThrow('limit failed');
+    expect([world.isOn, world.record.isOff]).toEqual([false, true]);
   });
 
   it('reads no more than the doors while nobody uses the service', async () => {
