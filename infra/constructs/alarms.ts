@@ -57,7 +57,10 @@ export class Alarms extends Construct {
         ...definition,
       });
       if (this.topic) alarm.addAlarmAction(new SnsAction(this.topic));
-      if (invokes) alarm.addAlarmAction(new LambdaAction(invokes));
+      if (!invokes) continue;
+      alarm.addAlarmAction(new LambdaAction(invokes));
+      // A deletion of the tools waits for the runs in progress: afterwards none may begin.
+      alarm.node.addDependency(props.api.toolsInstalled);
     }
   }
 

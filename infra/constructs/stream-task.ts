@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { ContainerImageBuild } from '@cdklabs/deploy-time-build';
-import { Duration, Stack } from 'aws-cdk-lib';
+import { type CfnResource, Duration, Stack } from 'aws-cdk-lib';
+import { Project } from 'aws-cdk-lib/aws-codebuild';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { SubnetType } from 'aws-cdk-lib/aws-ec2';
 import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
@@ -18,13 +19,23 @@ import {
   LogDrivers,
   OperatingSystemFamily,
 } from 'aws-cdk-lib/aws-ecs';
-import { type IRole, PolicyDocument, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { type CfnRole, type IRole, type Policy, PolicyDocument, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { variablesFor } from '../../core/config/index.ts';
 import type { Deployment } from '../profiles.ts';
 import type { DeploymentSettings } from '../settings.ts';
 import { spendingPlan, unitPrices } from '../spending-plan.ts';
-import { allow, allowItems, createLogGroup, InlineRole, suppressNag, suppressWildcards } from './conventions.ts';
+import {
+  allow,
+  allowItems,
+  allowLogging,
+  createLogGroup,
+  InlineRole,
+  suppressNag,
+  suppressWildcards,
+} from './conventions.ts';
 import { ServiceLinkedRole } from './sdk-call.ts';
 import { arnInStack } from './service-function.ts';
 import type { StreamNetwork } from './stream-network.ts';
@@ -109,7 +120,7 @@ export class StreamTask extends Construct {
     });
   }
 
-  #image({ streamImage, architecture }: DeploymentSettings, directory: string): ContainerImage {
+  #image({ streamImage, architecture, logDays }: DeploymentSettings, directory: string): ContainerImage {
     const platform = architecture === 'arm64' ? Platform.LINUX_ARM64 : Platform.LINUX_AMD64;
     if (streamImage === 'docker') return ContainerImage.fromAsset(directory, { platform });
     if (streamImage !== 'codebuild') return ContainerImage.fromRegistry(streamImage);
@@ -117,9 +128,10 @@ export class StreamTask extends Construct {
     const reason = 'What builds the image exists for each deployment alone';
     // The project and the function that starts it stand at the top of the stack.
     for (const child of Stack.of(this).node.children) {
+      if (!(child instanceof Project || child instanceof LambdaFunction)) continue;
       if (!/^(ContainerImageBuild|DeployTimeBuild)/.test(child.node.id)) continue;
+      useOwnLog(child, createLogGroup(child, 'Log', logDays));
       suppressNag(child, {
-        'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]': reason,
         'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/AmazonElasticContainerRegistryPublicReadOnly]': reason,
         L1: 'The library names the runtime',
         CB3: 'Docker needs the privileged mode',
@@ -197,4 +209,30 @@ export class StreamTask extends Construct {
       inlinePolicies: { permissions: new PolicyDocument({ statements }) },
     });
   }
+}
+
+/**
+ * Has what a library builds write to one log group of the stack, in place of one that outlives it, and gives its role all of its rights when
+ * that is created: the build begins as soon as there is a project.
+ */
+function useOwnLog(builder: Project | LambdaFunction, logGroup: LogGroup): void {
+  const role = builder.role as Role;
+  const { document } = role.node.findChild('DefaultPolicy') as Policy;
+  role.node.tryRemoveChild('DefaultPolicy');
+  const cfnRole = role.node.defaultChild as CfnRole;
+  // What names the project, as its reports and its former log do, would make a circle.
+  const statements = document
+    .toJSON()
+    .Statement.filter(({ Action }: { Action: unknown }) => !/logs:|Report/.test(String(Action)));
+  const policyDocument = PolicyDocument.fromJson({ Statement: statements });
+  policyDocument.addStatements(...allowLogging(logGroup));
+  cfnRole.policies = [{ policyName: 'permissions', policyDocument }];
+  const resource = builder.node.defaultChild as CfnResource;
+  if (builder instanceof Project) {
+    resource.addPropertyOverride('LogsConfig.CloudWatchLogs', { Status: 'ENABLED', GroupName: logGroup.logGroupName });
+    return;
+  }
+  builder.node.tryRemoveChild('LogGroup');
+  cfnRole.managedPolicyArns = [];
+  resource.addPropertyOverride('LoggingConfig.LogGroup', logGroup.logGroupName);
 }

@@ -353,18 +353,6 @@ it.each(PROFILE_NAMES)('ends updates of the tools in %s by when their lease ends
   expect(timeouts).toEqual([LEASE_SECONDS, LEASE_SECONDS]);
 });
 
-it.each(PROFILE_NAMES)('leaves each custom resource of %s time to work before it must respond', (name) => {
-  const { Resources } = name === 'hobby' ? privateHobby : template(name);
-  const functions = Object.values(Resources).flatMap(({ Properties = {} }) => {
-    const { ServiceToken } = Properties as { ServiceToken?: { 'Fn::GetAtt'?: [string] } };
-    const { Description, Timeout } = Object(Resources[ServiceToken?.['Fn::GetAtt']?.[0] ?? '']?.Properties);
-    return String(Description).startsWith('Reelay ') ? [[Description, Timeout] as const] : [];
-  });
-  expect(functions.length).toBeGreaterThanOrEqual(2);
-  // `customResource` reserves the last ten seconds for its response.
-  for (const [description, seconds] of functions) expect(seconds, description).toBeGreaterThanOrEqual(20);
-});
-
 it('rolls back a new release of yt-dlp when most resolves fail', () => {
   const of = template('team');
   const alarm = resourcesOfType(of, 'AWS::CloudWatch::Alarm').find(({ id }) => id.includes('ResolvesFailing'));

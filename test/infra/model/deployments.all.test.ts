@@ -17,6 +17,7 @@ it.each<[from: Name, to: Name]>([
   ['private team, to change', 'team'],
   ['private hobby, to change', 'team'],
   ['hobby', 'hobby with a pinned release'],
+  ['nothing', 'hobby built in the account'],
 ])(
   'a deployment, its rollback and its cleanup are accepted, wait for what they need, and leave nothing: %s ↔ %s',
   expectSound,
@@ -39,6 +40,24 @@ const untold: Spoil = (next) => {
   for (const [id, { Properties }] of Object.entries(next))
     if (/^ApiResolver\w{8}$/.test(id)) Properties.MemorySize = 4096;
 };
+/** Functions whose id begins so have other properties, in both templates. */
+const functionOf =
+  (start: string, properties: Record<string, unknown>): Spoil =>
+  (...both) => {
+    for (const each of both.flatMap(Object.entries<Resources[string]>))
+      if (each[0].startsWith(start) && each[1].Type === 'AWS::Lambda::Function')
+        Object.assign(each[1].Properties, properties);
+  };
+/** Resources of a type have not what bounds how long they are waited for. */
+const without =
+  (type: string): Spoil =>
+  (next) => {
+    for (const { each } of ofType(next, type)) {
+      delete each.Properties.ServiceTimeout;
+      delete each.Properties.DeploymentConfiguration;
+    }
+  };
+
 /** Another resource beside the first one of a type. */
 const doubled =
   (type: string): Spoil =>
@@ -72,6 +91,34 @@ const BROKEN: readonly (readonly [problem: string, from: Name, to: Name, spoil: 
     hasty('AWS::ApiGatewayV2::Route', 'AWS::ApiGatewayV2::Integration'),
   ],
   ['create ToolUpdates\\w+, ok: .* the end of the installation', 'nothing', 'hobby', hasty('AWS::Events::Rule')],
+  [
+    'create MonitoringAlarmsResolvesFailing, ok: .* a run that begins behind',
+    'nothing',
+    'hobby',
+    hasty('AWS::CloudWatch::Alarm'),
+  ],
+  ['delete ToolsInPlace, in flight: it cannot wait', 'hobby', 'nothing', functionOf('ToolsLayer', { Timeout: 300 })],
+  ['create Streams\\w*Service, no quota: .* for hours', 'nothing', 'hobby', without('AWS::ECS::Service')],
+  [
+    'create MonitoringCostGuardFunction, no quota: it reserves',
+    'nothing',
+    'hobby',
+    functionOf('MonitoringCostGuardFunction', { ReservedConcurrentExecutions: 2 }),
+  ],
+  [
+    'create OriginSecret, no answer: it has no time',
+    'nothing',
+    'hobby',
+    functionOf('OriginSecretMaker', { Timeout: 10 }),
+  ],
+  ['create ToolsInPlace, no answer: it ends when', 'nothing', 'hobby', functionOf('ToolsLayer', { Timeout: 900 })],
+  ['create OriginSecret, no answer: a missing', 'nothing', 'hobby', without('Custom::OriginSecret')],
+  [
+    'create TaskImage, late: it acts before Another',
+    'nothing',
+    'hobby built in the account',
+    granted('DeployTimeBuild'),
+  ],
   ['create ToolsInPlace, ok: .* what empties the bucket', 'nothing', 'hobby', hasty('Custom::ToolsLayer')],
   ['create TaskEcsRole, late: it acts before Another', 'nothing', 'team', granted('SdkCallsRole')],
   ['create Streams\\w*Service, late: it acts before Another', 'nothing', 'hobby', granted('TaskExecutionRole')],

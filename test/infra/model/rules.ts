@@ -49,6 +49,8 @@ const ofType =
   ({ Type }: Resource) =>
     types.some((type) => Type === type || Type === `AWS::${type}`);
 const names = (resource: Resource, text: string) => JSON.stringify(resource.Properties ?? {}).includes(text);
+const invokes = ({ Properties = {} }: Resource, id: string) =>
+  JSON.stringify(Properties.Targets ?? Properties.AlarmActions ?? []).includes(id);
 const isBalanced = ({ Properties = {} }: Resource) => [Properties.LoadBalancers ?? []].flat().length > 0;
 const NEEDS: Readonly<Record<string, Need>> = {
   'the internet, where tasks fetch their image, and which maps their addresses': [
@@ -66,8 +68,8 @@ const NEEDS: Readonly<Record<string, Need>> = {
     (resource) => ofType('ECS::Service')(resource) && isBalanced(resource),
     (_, other) => ofType('Custom::ToolsLayer')(other),
   ],
-  'the end of the installation, which it would meet': [
-    (resource) => ofType('Events::Rule')(resource) && names(resource, 'ToolUpdates'),
+  'the end of the installation, which it would meet, as would a run that begins behind its deletion': [
+    (resource) => ofType('Events::Rule', 'CloudWatch::Alarm')(resource) && invokes(resource, 'ToolUpdates'),
     (_, other) => ofType('Custom::ToolsLayer')(other),
   ],
   'what empties the bucket after the last writer': [
@@ -98,6 +100,40 @@ function propertyOf({ template, resource }: Cell, reference: string, property: s
   const [id = ''] = referencesIn(resource.Properties?.[reference]);
   return template.Resources[id]?.Properties?.[property];
 }
+
+/** What a new account may have none of must fail soon, or not be asked for. */
+const needsQuota: Rule = ({ resource: { Type, Properties = {} } }) => {
+  const { DeploymentConfiguration, ReservedConcurrentExecutions } = Properties;
+  if (Type === 'AWS::ECS::Service' && !Object(DeploymentConfiguration).DeploymentCircuitBreaker?.Rollback)
+    return 'its tasks are waited for, for hours';
+  return ReservedConcurrentExecutions ? 'it reserves executions' : undefined;
+};
+
+/** Seconds. CloudFormation waits an hour by default; the last ten of a function are for its response (`customResource`). */
+const [LONGEST_WAIT, RESPONSE_RESERVE] = [3_600, 10];
+/** What a call of AWS may take. */
+const LEAST_WORK = 10;
+
+/** The function of a custom resource must respond while it is waited for, and have time to work before. */
+const deadline: Rule = (cell) => {
+  const { Type, Properties: { ServiceTimeout } = {} } = cell.resource;
+  if (!Type.startsWith('Custom::')) return undefined;
+  const seconds = Number(propertyOf(cell, 'ServiceToken', 'Timeout') ?? 3);
+  if (seconds >= Number(ServiceTimeout ?? LONGEST_WAIT)) return 'it ends when nobody waits for its response';
+  const isOwn = String(propertyOf(cell, 'ServiceToken', 'Description')).startsWith('Reelay ');
+  if (isOwn && ServiceTimeout === undefined) return 'a missing response is waited for, for an hour';
+  return isOwn && seconds < RESPONSE_RESERVE + LEAST_WORK ? 'it has no time to work' : undefined;
+};
+
+/** A run of the tools update that is in progress writes layer versions and objects until its lease ends. */
+const metByRun: Rule = (cell) => {
+  if (cell.resource.Type !== 'Custom::ToolsLayer') return undefined;
+  const run = Object.entries(cell.template.Resources).find(
+    ([id, other]) => ofType('Lambda::Function')(other) && id.startsWith('ToolUpdates'),
+  );
+  const longest = Number(run?.[1].Properties?.Timeout);
+  return Number(propertyOf(cell, 'ServiceToken', 'Timeout')) < longest ? 'it cannot wait for a run to end' : undefined;
+};
 
 /** A policy takes effect up to a minute after it is created, one of a role with its role. */
 const lateRights: Rule = (cell) => {
@@ -213,6 +249,12 @@ export const OUTCOMES: Readonly<Record<string, Partial<Record<Action, readonly R
   },
   /** It is deleted in the cleanup, or with the stack. */
   deleted: { delete: [leavesNothing, missingNeeds] },
+  /** A run of the tools update is in progress when it is deleted. Nothing starts another: `NEEDS`. */
+  'in flight': { delete: [metByRun] },
+  /** The account's quota for it is 0: CodeBuild's builds, tasks of Fargate, executions to reserve. */
+  'no quota': { create: [needsQuota], update: [needsQuota], replace: [needsQuota] },
+  /** What it calls does not answer. */
+  'no answer': { create: [deadline], update: [deadline], replace: [deadline], delete: [deadline] },
   /** What it does takes effect later than it is complete. */
   late: { create: [lateRights], update: [lateRights], replace: [lateRights] },
   /** Every attribute that others read is one that is answered. */
