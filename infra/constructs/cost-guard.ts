@@ -62,7 +62,6 @@ export class CostGuard extends Construct {
         RESOLVER_FUNCTION: resolver.functionName,
         API_ID: api.httpApi.apiId,
         DISTRIBUTION_ID: edge.distribution.distributionId,
-        ...(edge.firewall && { FIREWALL: edge.firewall }),
         RESOLVER_LIMIT: String(profile.resolverLimit),
         SPENDING_PLAN: Stack.of(this).toJsonString({
           ...plan,
@@ -95,7 +94,6 @@ export class CostGuard extends Construct {
           ['cloudfront:GetDistributionConfig', 'cloudfront:UpdateDistribution'],
           edge.distribution.distributionArn,
         ),
-        ...allow(['wafv2:GetWebACL', 'wafv2:UpdateWebACL'], edge.firewall),
         allowItems(table, ['cost-guard', 'spending#*'], 'GetItem'),
         allowItems(table, ['cost-guard'], 'PutItem'),
         ...allow(['sns:Publish'], topic?.topicArn),

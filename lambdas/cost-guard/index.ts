@@ -1,4 +1,4 @@
-export { createEdgeSwitch, createFirewallSwitch } from './edge-switch.ts';
+export { createEdgeSwitch } from './edge-switch.ts';
 export { CLOSED_KEY, createCostGuard } from './guard.ts';
 export {
   createApiThrottle,

@@ -87,7 +87,7 @@ const LEFT_AT_DEFAULT: Readonly<Record<string, readonly string[]>> = {
   'get-resource': ['TOOLS_LAYER_DIR'],
   'tools-layer': ['RESOLVER_FUNCTION'],
   // Without `alarmEmail`.
-  'cost-guard': ['ALARM_TOPIC', 'FIREWALL'],
+  'cost-guard': ['ALARM_TOPIC'],
 };
 
 beforeEach(() => {

@@ -75,10 +75,7 @@ const ON_DEMAND = {
 const OF_HOST: Readonly<Record<ProfileName, Record<string, string[]>>> = {
   hobby: ON_DEMAND,
   team: BALANCED,
-  public: {
-    ...BALANCED,
-    MonitoringCostGuardFunctionRole: [...GUARD, 'wafv2:GetWebACL', 'wafv2:UpdateWebACL'],
-  },
+  public: BALANCED,
 };
 
 /** All actions of each role of a deployment. */

@@ -71,13 +71,10 @@ const UNCACHED_ERROR_STATUSES = [400, 403, 404, 405, 414, 416, 500, 501, 502, 50
 export class EdgeDistribution extends Construct {
   readonly distribution: Distribution;
   readonly baseUrl: string;
-  /** ARN of the web ACL in front of it. */
-  readonly firewall: string | undefined;
 
   constructor(scope: Construct, id: string, props: EdgeDistributionProps) {
     super(scope, id);
     const { deployment, page, firewall } = props;
-    this.firewall = firewall;
     const { domain, certificateArn, hostedZone } = deployment.settings;
     const origins = this.#behaviours(props);
     const pageBehaviour: BehaviorOptions = {

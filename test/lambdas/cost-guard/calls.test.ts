@@ -7,7 +7,6 @@ import {
   createApiThrottle,
   createConcurrencyLimit,
   createEdgeSwitch,
-  createFirewallSwitch,
   createHostLimit,
   createHostWatch,
   createMetricReader,
@@ -298,51 +297,4 @@ describe('createEdgeSwitch', () => {
     expect(createEdgeSwitch({ distributionId: 'E1', call: async () => ({ text: '<html>' }) })(false)).rejects.toThrow(
       'unexpected form',
     ));
-});
-
-describe('createFirewallSwitch', () => {
-  /** A web ACL, and how it is changed. */
-  function createFixture(acl: object) {
-    const world = { WebACL: acl };
-    const changes: unknown[] = [];
-    const call: AwsCall = async ({ headers, body = '', region }) => {
-      expect(region).toBe('us-east-1');
-      const { Name, Id, Scope, ...input } = JSON.parse(body);
-      expect([Name, Id, Scope]).toEqual(['name', 'id', 'CLOUDFRONT']);
-      if (headers['x-amz-target']?.endsWith('.GetWebACL'))
-        return { text: JSON.stringify({ ...world, LockToken: 'a-token' }) };
-      changes.push(input);
-      world.WebACL = { ...acl, ...input };
-      return { text: '{}' };
-    };
-    const firewall = 'arn:aws:wafv2:us-east-1:111111111111:global/webacl/name/id';
-    return { changes, limit: createFirewallSwitch({ call, firewall }) };
-  }
-
-  it('blocks everything while closed, with all else kept, and allows it again', async () => {
-    const kept = {
-      Rules: [{ Name: 'Resolves' }],
-      VisibilityConfig: {},
-      CustomResponseBodies: {},
-      TokenDomains: ['media.example'],
-      CaptchaConfig: { ImmunityTimeProperty: { ImmunityTime: 60 } },
-    };
-    const { changes, limit } = createFixture({
-      ...kept,
-      ARN: 'an-arn',
-      Capacity: 9,
-      DefaultAction: { Allow: {} },
-    });
-    for (const isClosed of [false, true, true, false]) await limit(isClosed);
-    expect(changes).toEqual([
-      { ...kept, LockToken: 'a-token', DefaultAction: { Block: expect.anything() } },
-      { ...kept, LockToken: 'a-token', DefaultAction: { Allow: {} } },
-    ]);
-  });
-
-  it('does not open a web ACL of its owner that admits known addresses alone', async () => {
-    const { changes, limit } = createFixture({ Rules: [], VisibilityConfig: {}, DefaultAction: { Block: {} } });
-    for (const isClosed of [false, true, false]) await limit(isClosed);
-    expect(changes).toEqual([]);
-  });
 });
