@@ -110,6 +110,13 @@ const BUNDLES = new Map<string, Bundle>(
 /** CommonJS dependencies use `require` for Node's built-in modules, and `__dirname`: ES modules define neither. */
 const COMMONJS_BANNER = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url); const __dirname = import.meta.dirname;`;
 
+const NO_CREDENTIALS = Object.fromEntries(
+  ['ini', 'process', 'sso', 'web-identity'].map((kind) => [
+    `@aws-sdk/credential-provider-${kind}`,
+    source('infra/build/no-credentials.ts'),
+  ]),
+);
+
 /**
  * Bundles everything that runs in AWS: one self-contained folder per file of `lambdas/entries`, and one for the stream
  * service. Deterministic: the same sources give the same bytes, so that an unchanged asset is not uploaded again.
@@ -143,6 +150,7 @@ export async function bundle({
     // Prefers ES modules where a package has both formats: tree shaking needs them.
     mainFields: ['module', 'main'],
     plugins: [lateModulePlugin, sideEffectFreePlugin],
+    alias: NO_CREDENTIALS,
     minify: true,
     // In characters. Node prints the source line of an uncaught error, which without a limit would be most of the bundle.
     lineLimit: 500,

@@ -1,9 +1,12 @@
 import { execFile } from 'node:child_process';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { bundle } from '../../../infra/build/bundle.ts';
 import { mediaKey, resourceOf, videoTrack } from '../../stream-service/fixture.ts';
+import { closeAfterwards } from '../../support/close-afterwards.ts';
+import { listen } from '../../support/listen.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { eventOf } from '../fakes.ts';
 import { startOnDemandFixture } from './on-demand-fixture.ts';
@@ -59,6 +62,24 @@ describe('the bundled functions of the on-demand stream host', () => {
       host: 'left',
     });
     expect([fixture.aws.store.size, fixture.aws.service.desiredCount]).toEqual([0, 0]);
+  });
+
+  it('take credentials from where ECS has them for its tasks, without any in the environment', async () => {
+    let requests = 0;
+    const server = createServer((_, response) => {
+      requests += 1;
+      response.end(
+        JSON.stringify({ AccessKeyId: 'a', SecretAccessKey: 's', Token: 't', Expiration: '2099-01-01T00:00:00Z' }),
+      );
+    });
+    const { url } = closeAfterwards(await listen(server));
+    const none = {
+      AWS_ACCESS_KEY_ID: '',
+      AWS_SECRET_ACCESS_KEY: '',
+      AWS_CONTAINER_CREDENTIALS_FULL_URI: `${url}/role`,
+    };
+    expect(await invoke('wake', { kind: 'ahead' }, none)).toMatchObject({ host: expect.any(String) });
+    expect(requests).toBe(1);
   });
 
   it.each(FUNCTIONS)('%s names the missing setting', async (name) => {
