@@ -29,7 +29,7 @@ try {
     app.synth();
   } else {
     const outDir = join(DIST, 'deployment');
-    await buildAssets({ ...settings, outDir });
+    await buildAssets({ outDir });
     create(outDir).synth();
   }
 } catch (error) {

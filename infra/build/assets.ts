@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ImageArchitecture } from '../../packages/yt-dlp-worker/src/ffmpeg/ffmpeg-providers.ts';
 import { bundle } from './bundle.ts';
-import { buildPage, placeFfmpeg } from './image-context.ts';
+import { buildPage } from './image-context.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** Folders that assets are built from, beside the files. */
@@ -20,22 +19,16 @@ const PARTS = ['functions', 'stream-service', 'web'];
 interface AssetOptions {
   /** Receives `functions/<name>`, `stream-service` and `web`. Nothing else may write there: what is in it is not looked at again. */
   readonly outDir: string;
-  /** Processor architecture of the stream task's image. */
-  readonly architecture: ImageArchitecture;
 }
 
-/**
- * Builds all that is deployed, unless the folder was built from the same sources.
- * @throws Error in one line when FFmpeg cannot be downloaded
- */
-export async function buildAssets({ outDir, architecture }: AssetOptions): Promise<void> {
+/** Builds all that is deployed, unless the folder was built from the same sources. */
+export async function buildAssets({ outDir }: AssetOptions): Promise<void> {
   const stamp = join(outDir, STAMP);
-  const sources = `${architecture} ${digestOfSources()}`;
+  const sources = digestOfSources();
   const builtFrom = await readFile(stamp, 'utf8').catch(() => undefined);
   if (builtFrom === sources && PARTS.every((part) => existsSync(join(outDir, part)))) return;
   await rm(stamp, { force: true });
   await bundle({ outDir });
-  await placeFfmpeg({ dir: join(outDir, 'stream-service'), architecture });
   await buildPage(join(outDir, 'web'));
   await writeFile(stamp, sources);
 }

@@ -1,8 +1,9 @@
 import { readdirSync } from 'node:fs';
-import { cp, rm } from 'node:fs/promises';
+import { cp, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
+import { PINNED_FFMPEG } from '../../packages/yt-dlp-worker/src/ffmpeg/ffmpeg-providers.ts';
 
 interface BundleOptions {
   /** Receives `functions/<name>/index.mjs`, which exports `handler`, and `stream-service/main.mjs`. Other content is kept. */
@@ -30,6 +31,8 @@ interface Bundle {
   readonly programs: Readonly<Record<string, string>>;
   /** Paths of the files and folders that are copied, by their names there. */
   readonly files?: Readonly<Record<string, string>>;
+  /** Texts of further files, by their names there. */
+  readonly texts?: Readonly<Record<string, string>>;
 }
 
 /** Modules behind dynamic imports, by the names of their bundles: bundles of their own, so that a cold start does not read them. */
@@ -52,6 +55,19 @@ const swaggerIn = (folder: string): Record<string, string> =>
       fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`)),
     ]),
   );
+/** What the construct reads beside its bundle, the function of `@cdklabs/deploy-time-build` included. */
+const INFRA_FILES = {
+  'infra/regions.json': source('infra/regions.json'),
+  ...Object.fromEntries(
+    readdirSync(source('infra/constructs/edge'))
+      .filter((file) => file.endsWith('.js'))
+      .map((file) => [`infra/${file}`, source(`infra/constructs/edge/${file}`)]),
+  ),
+  'lambda/trigger-codebuild/dist': join(
+    fileURLToPath(import.meta.resolve('@cdklabs/deploy-time-build')),
+    '../../lambda/trigger-codebuild/dist',
+  ),
+};
 
 /** Programs and files of functions besides their entries. */
 const OF_FUNCTIONS: Readonly<Record<string, Partial<Bundle>>> = {
@@ -80,6 +96,7 @@ const DEPLOYED: Readonly<Record<string, Bundle>> = {
       Dockerfile: source('stream-service/Dockerfile'),
       'strip-elf.ts': STRIP_ELF,
     },
+    texts: { 'ffmpeg.txt': `${PINNED_FFMPEG}\n` },
   },
 };
 
@@ -98,17 +115,24 @@ const BUNDLES = new Map<string, Bundle>(
       },
       files: { ...WORKER_FILES, ...HEALTH_CHECK, ...swaggerIn('swagger'), '../strip-elf.ts': STRIP_ELF },
     },
-    /** The program and the library of the package `reelay`. */
+    /** The program, the library and the construct of the package `reelay`. */
     package: {
       folder: 'package',
-      programs: { reelay: source('local/package.ts'), ...PARSING_WORKER, ...MCP_MESSAGES, ...CLIENT, ...PLUGIN },
-      files: { ...WORKER_FILES, ...swaggerIn('swagger') },
+      programs: {
+        reelay: source('local/package.ts'),
+        'infra/index': source('infra/package.ts'),
+        ...PARSING_WORKER,
+        ...MCP_MESSAGES,
+        ...CLIENT,
+        ...PLUGIN,
+      },
+      files: { ...WORKER_FILES, ...swaggerIn('swagger'), ...INFRA_FILES },
     },
   }),
 );
 
-/** CommonJS dependencies use `require` for Node's built-in modules, and `__dirname`: ES modules define neither. */
-const COMMONJS_BANNER = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url); const __dirname = import.meta.dirname;`;
+/** CommonJS dependencies use `require` for Node's built-in modules, `__dirname` and `__filename`: ES modules define none. */
+const COMMONJS_BANNER = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url); const __dirname = import.meta.dirname; const __filename = import.meta.filename;`;
 
 const NO_CREDENTIALS = Object.fromEntries(
   ['ini', 'process', 'sso', 'web-identity'].map((kind) => [
@@ -149,7 +173,9 @@ export async function bundle({
     format: 'esm',
     // Prefers ES modules where a package has both formats: tree shaking needs them.
     mainFields: ['module', 'main'],
-    plugins: [lateModulePlugin, sideEffectFreePlugin],
+    // The app that contains the construct has them: parts of one app are of one copy.
+    external: ['aws-cdk-lib', 'constructs'],
+    plugins: [lateModulePlugin, sideEffectFreePlugin, withoutMinifierPlugin],
     alias: NO_CREDENTIALS,
     minify: true,
     // In characters. Node prints the source line of an uncaught error, which without a limit would be most of the bundle.
@@ -161,12 +187,13 @@ export async function bundle({
     banner: { js: COMMONJS_BANNER },
     logLevel: 'error',
   });
-  for (const { folder, files = {} } of bundles) {
+  for (const { folder, files = {}, texts = {} } of bundles) {
     for (const [to, from] of Object.entries(files)) {
       // Python's bytecode cache belongs to the build machine.
       const filter = (path: string) => basename(path) !== '__pycache__';
       await cp(from, join(outDir, folder, to), { recursive: true, filter });
     }
+    for (const [name, text] of Object.entries(texts)) await writeFile(join(outDir, folder, name), text);
   }
 }
 
@@ -201,5 +228,16 @@ const sideEffectFreePlugin: Plugin = {
         return { ...(await resolve(path, options)), sideEffects: false };
       },
     );
+  },
+};
+
+/** Leaves esbuild, which is no single file, out of the construct: the sources of the edge functions are minified in the package. */
+const withoutMinifierPlugin: Plugin = {
+  name: 'without-minifier',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^esbuild$/ }, ({ path }) => ({ path, namespace: 'without-minifier' }));
+    onLoad({ filter: /./, namespace: 'without-minifier' }, () => ({
+      contents: 'export const transformSync = (code) => ({ code });',
+    }));
   },
 };

@@ -29,18 +29,14 @@ export const regionsOf = (settings: DeploymentSettings, region: string): string[
 
 /** What the deployment needs of this machine. */
 export function checkMachine({ streamImage }: DeploymentSettings): Finding[] {
-  const findings: Finding[] = [];
-  const check = (subject: string, program: string, args: readonly string[], advice: string) => {
-    const { status, error } = spawnSync(program, args);
-    const trouble = error ? 'is not installed' : 'does not run';
-    if (status === 0) findings.push({ subject, severity: 'ok', text: `${program} responds` });
-    else findings.push({ subject, severity: 'problem', text: `${program} ${trouble}: ${advice}` });
-  };
-  check('pip', 'python3', ['-m', 'pip', '--version'], 'install Python 3 with pip, which downloads FFmpeg');
+  if (streamImage !== 'docker') return [];
+  const program = process.env.CDK_DOCKER ?? 'docker';
+  const { status, error } = spawnSync(program, ['info']);
+  if (status === 0) return [{ subject: 'image', severity: 'ok', text: `${program} responds` }];
+  const trouble = error ? 'is not installed' : 'does not run';
   const advice =
     'it builds the image of the stream service. Start it, set CDK_DOCKER to finch or podman, or let the account build the image: -c streamImage=codebuild';
-  if (streamImage === 'docker') check('image', process.env.CDK_DOCKER ?? 'docker', ['info'], advice);
-  return findings;
+  return [{ subject: 'image', severity: 'problem', text: `${program} ${trouble}: ${advice}` }];
 }
 
 /** What the deployment needs of the account and region. Changes nothing; what fails is a finding. @throws SettingError for settings that no profile permits */

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundle } from '../../infra/build/bundle.ts';
@@ -31,10 +31,17 @@ async function buildStreamImage(architecture: ImageArchitecture): Promise<Image>
   }
 }
 
-/** The same from its bundle, to which FFmpeg is added. */
+/** The same from its bundle. Its stage that fetches FFmpeg is replaced: pip runs here. */
 export async function streamImageFrom(context: string, architecture = OWN_ARCHITECTURE): Promise<Image> {
-  await placeFfmpeg({ dir: context, architecture });
-  return buildImage({ ...(await imageOf('stream-service', architecture)), context });
+  const ffmpeg = await mkdtemp(join(tmpdir(), 'reelay-ffmpeg-stage-'));
+  try {
+    await mkdir(join(ffmpeg, 'wheel'));
+    await placeFfmpeg({ dir: join(ffmpeg, 'wheel'), architecture });
+    const image = await imageOf('stream-service', architecture);
+    return await buildImage({ ...image, context, stages: { ...image.stages, ffmpeg } });
+  } finally {
+    await rm(ffmpeg, { recursive: true, force: true });
+  }
 }
 
 /** Name, platform and replaced stages of an image for a processor: nothing of another one is executed. */

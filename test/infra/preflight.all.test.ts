@@ -152,12 +152,10 @@ describe('the preflight of an account', () => {
 describe('the preflight of this machine', () => {
   it('asks for a program that builds images', () => {
     vi.stubEnv('CDK_DOCKER', '/nowhere/docker');
-    expect(checkMachine(readContext({}))).toContainEqual(
-      expect.objectContaining({ severity: 'problem', subject: 'image' }),
-    );
+    expect(checkMachine(readContext({}))).toMatchObject([{ severity: 'problem', subject: 'image' }]);
     vi.stubEnv('CDK_DOCKER', 'true');
-    expect(checkMachine(readContext({}))).toContainEqual({ subject: 'image', severity: 'ok', text: 'true responds' });
-    expect(checkMachine(readContext({ streamImage: 'codebuild' }))).toMatchObject([{ subject: 'pip' }]);
+    expect(checkMachine(readContext({}))).toEqual([{ subject: 'image', severity: 'ok', text: 'true responds' }]);
+    expect(checkMachine(readContext({ streamImage: 'codebuild' }))).toEqual([]);
     vi.unstubAllEnvs();
   });
 });

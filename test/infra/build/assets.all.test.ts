@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, expect, it, vi } from 'vitest';
-import { buildAssets, buildPage } from '../../../infra/build/index.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { buildAssets, buildPage, bundle, placeFfmpeg } from '../../../infra/build/index.ts';
 import { temporaryFolder } from '../synth.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -15,21 +15,49 @@ const changedAt = (path: string) =>
     () => undefined,
   );
 
-it('builds what is deployed once from the same sources, and again for another processor or without a part', async () => {
+it('builds what is deployed once from the same sources, and again without a part', async () => {
   const outDir = temporaryFolder();
-  const program = join(outDir, 'functions/wake/index.mjs');
-  const build = async (architecture: 'arm64' | 'x86_64') => {
-    await buildAssets({ outDir, architecture });
-    return changedAt(program);
+  const build = async () => {
+    await buildAssets({ outDir });
+    return changedAt(join(outDir, 'functions/wake/index.mjs'));
   };
-  const first = await build('arm64');
-  expect(await changedAt(join(outDir, 'stream-service/ffmpeg'))).toBeDefined();
-  expect([first, await build('arm64')]).toEqual([expect.any(Number), first]);
-  const second = await build('x86_64');
-  expect(second).not.toBe(first);
+  const first = await build();
+  expect([first, await build()]).toEqual([expect.any(Number), first]);
   await rm(join(outDir, 'web'), { recursive: true });
-  expect(await build('x86_64')).not.toBe(second);
+  expect(await build()).not.toBe(first);
   expect(await changedAt(join(outDir, 'web/index.html'))).toBeDefined();
+});
+
+describe('the image of the stream service', () => {
+  /** Runs the command that fetches FFmpeg. @returns the folder that has it then */
+  async function fetchFfmpeg(processor: string, change = (requirement: string) => requirement): Promise<string> {
+    const folder = temporaryFolder();
+    await bundle({ outDir: folder, only: ['stream-service'] });
+    const context = join(folder, 'stream-service');
+    const dockerfile = await readFile(join(context, 'Dockerfile'), 'utf8');
+    const [, command = ''] = /^COPY ffmpeg\.txt \.\/\nRUN ((?:.*\\\n)*.*)$/m.exec(dockerfile) ?? [];
+    const requirement = await readFile(join(context, 'ffmpeg.txt'), 'utf8');
+    await writeFile(join(context, 'ffmpeg.txt'), change(requirement));
+    const env = { ...process.env, TARGETARCH: processor };
+    await promisify(execFile)('sh', ['-ec', command], { cwd: context, env });
+    return context;
+  }
+
+  it.each([
+    ['amd64', 'x86_64'],
+    ['arm64', 'arm64'],
+  ] as const)('has the pinned FFmpeg for %s', async (processor, architecture) => {
+    const pinned = temporaryFolder();
+    await placeFfmpeg({ dir: pinned, architecture });
+    const folders = [await fetchFfmpeg(processor), pinned];
+    const [fetched, expected] = await Promise.all(folders.map((folder) => readFile(join(folder, 'ffmpeg'))));
+    expect(fetched?.equals(expected as Buffer)).toBe(true);
+  });
+
+  it('is not built with an FFmpeg of another hash', async () => {
+    const build = fetchFfmpeg('amd64', (requirement) => requirement.replaceAll(/[0-9a-f]{64}/g, '0'.repeat(64)));
+    await expect(build).rejects.toThrow(/HASHES|hashes/);
+  });
 });
 
 it('builds the same page whatever NODE_ENV is', async () => {

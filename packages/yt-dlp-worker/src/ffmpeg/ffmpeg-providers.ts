@@ -140,6 +140,12 @@ const WHEELS: Readonly<Record<ImageArchitecture, { readonly file: string; readon
   },
 };
 
+/** The pinned builds for all processors, as a line of a requirements file of pip. */
+export const PINNED_FFMPEG = [
+  `${PACKAGE}==${VERSION}`,
+  ...Object.values(WHEELS).map(({ sha256 }) => `--hash=sha256:${sha256}`),
+].join(' ');
+
 /** Identifies the pinned build for a processor, for caches. */
 export const pinnedFfmpegId = (architecture: ImageArchitecture): string => WHEELS[architecture].sha256.slice(0, 16);
 
