@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { installPythonPackages } from '../support/python-packages.ts';
 import { NAMED_IMAGE } from './deployment-settings.ts';
 import { regional, regionless } from './deployments.ts';
@@ -33,6 +33,40 @@ it('passes cfn-lint', { timeout: 600_000 }, async () => {
     stdout: stdout + stderr,
   }));
   expect(stdout).toBe('');
+});
+
+describe('the role by which a workflow deploys', () => {
+  const ROLE = join(import.meta.dirname, '../../docs/examples/deploy-role.yml');
+  const DECODE = 'import cfnlint.decode, json, sys; print(json.dumps(cfnlint.decode.decode(sys.argv[1])[0]))';
+  const python = () => installPythonPackages('cfn-lint', 'cfn-lint==1.58.0');
+  /** Without the signs by which placeholders of CloudFormation would look like those of a template string. */
+  const read = (json: string): Template => JSON.parse(json.replaceAll('${', '{'));
+
+  it('passes cfn-lint', async () => {
+    const { stdout } = await promisify(execFile)(await python(), ['-c', CFN_LINT, '--', ROLE]);
+    expect(stdout).toBe('');
+  });
+
+  it('is that of one environment of one repository, and may assume the roles of CDK’s bootstrap alone', async () => {
+    const { stdout } = await promisify(execFile)(await python(), ['-c', DECODE, ROLE]);
+    const { AssumeRolePolicyDocument: trust, Policies } = onlyResource(read(stdout), 'AWS::IAM::Role') as never as {
+      AssumeRolePolicyDocument: { Statement: { Condition: unknown }[] };
+      Policies: { PolicyDocument: { Statement: unknown } }[];
+    };
+    const issuer = 'token.actions.githubusercontent.com';
+    expect(trust.Statement.map(({ Condition }) => Condition)).toEqual([
+      {
+        StringEquals: {
+          [`${issuer}:aud`]: 'sts.amazonaws.com',
+          [`${issuer}:sub`]: { 'Fn::Sub': 'repo:{Repository}:environment:{Environment}' },
+        },
+      },
+    ]);
+    const roles = 'arn:{AWS::Partition}:iam::{AWS::AccountId}:role/cdk-{Qualifier}-*-role-{AWS::AccountId}-*';
+    expect(Policies.map(({ PolicyDocument }) => PolicyDocument.Statement)).toEqual([
+      [{ Effect: 'Allow', Action: 'sts:AssumeRole', Resource: { 'Fn::Sub': roles } }],
+    ]);
+  });
 });
 
 it('takes the image of the stream task from the account that builds it, or by its name', async () => {
