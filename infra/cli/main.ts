@@ -32,6 +32,7 @@ const OWN_FLAGS = ['--skip-preflight', '--unprotect'];
 const OPTIONS = {
   context: { type: 'string', short: 'c', multiple: true },
   profile: { type: 'string' },
+  vpc: { type: 'string' },
   'skip-preflight': { type: 'boolean' },
   unprotect: { type: 'boolean' },
   status: { type: 'boolean' },
@@ -70,10 +71,13 @@ async function readFlags({ strict = false } = {}) {
   const { context: pairs = [], ...given } = values as {
     readonly context?: readonly string[];
     readonly profile?: string;
+    readonly vpc?: string;
     readonly 'skip-preflight'?: boolean;
     readonly unprotect?: boolean;
     readonly status?: boolean;
   };
+  if (given.vpc !== undefined && !/^vpc-[0-9a-f]+$/.test(String(given.vpc)))
+    throw new Error('--vpc needs the id of a network, such as vpc-0123456789abcdef0');
   const context: Readonly<Record<string, string | undefined>> = {
     ...JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8')).context,
     ...Object.fromEntries(pairs.map((pair) => pair.split(/=(.*)/s, 2))),

@@ -5,10 +5,16 @@ import { checkAccount, checkMachine } from '../../infra/cli/preflight.ts';
 import { readContext } from '../../infra/settings.ts';
 import { refusalXml, stackXml, useFakeEndpoint } from './cli/fake-endpoint.ts';
 
-/** What the account has. */
+/**
+ * What the account has. Of Service Quotas this has two services in one page each, and no quota of a resource; of networks, two attributes.
+ */
 interface Account {
   executions: number;
   vpcs: number;
+  /** Attributes of the network vpc-1. */
+  attributes: Record<string, boolean>;
+  /** Quotas of the account, and those of all accounts, by name. */
+  quotas: Record<'applied' | 'usual', Record<string, number>>;
   stack: string | undefined;
   closedUntil: string | null;
   /** Statuses of refused requests by a word of them. */
@@ -16,9 +22,13 @@ interface Account {
   /** Sent with status 403 in place of answers but those of CloudFormation. */
   page?: string;
 }
+const VCPUS = 'Fargate On-Demand vCPU resource count';
+const BUILDS = 'Concurrently running builds for ARM/Small environment';
 const EMPTY: Account = {
   executions: 10,
   vpcs: 1,
+  attributes: { enableDnsHostnames: true, enableDnsSupport: true },
+  quotas: { applied: { [VCPUS]: 6 }, usual: { [BUILDS]: 1, [VCPUS]: 6 } },
   stack: undefined,
   closedUntil: null,
   refused: {},
@@ -52,6 +62,21 @@ function answerTo(wanted: string, body: string): [status: number, type: string, 
     const limit = { ConcurrentExecutions: account.executions, UnreservedConcurrentExecutions: account.executions };
     return [200, 'application/json', JSON.stringify({ AccountLimit: limit })];
   }
+  const [, kind] = /\.List(AWSDefault)?ServiceQuotas /.exec(wanted) ?? [];
+  if (wanted.includes('ServiceQuotasV20190624')) {
+    const { ServiceCode } = JSON.parse(body);
+    const quotas = Object.entries(account.quotas[kind ? 'usual' : 'applied'])
+      .filter(([name]) => name.startsWith('Fargate') === (ServiceCode === 'fargate'))
+      .map(([QuotaName, Value]) => ({ ServiceCode, QuotaCode: `L-${ServiceCode}`, QuotaName, Value }));
+    return [200, 'application/x-amz-json-1.1', JSON.stringify({ Quotas: quotas })];
+  }
+  if (wanted.includes('DescribeVpcAttribute')) {
+    const parameters = new URLSearchParams(body);
+    if (parameters.get('VpcId') !== 'vpc-1') return [400, 'text/xml', ec2Refusal('InvalidVpcID.NotFound')];
+    const name = parameters.get('Attribute') ?? '';
+    const value = `<${name}><value>${account.attributes[name]}</value></${name}>`;
+    return xml(`<DescribeVpcAttributeResponse><vpcId>vpc-1</vpcId>${value}</DescribeVpcAttributeResponse>`);
+  }
   if (wanted.includes('DescribeVpcs'))
     return xml(
       `<DescribeVpcsResponse><vpcSet>${'<item><vpcId>vpc-1</vpcId></item>'.repeat(account.vpcs)}</vpcSet></DescribeVpcsResponse>`,
@@ -70,8 +95,16 @@ function answerTo(wanted: string, body: string): [status: number, type: string, 
   throw new Error(`Unexpected request: ${wanted}`);
 }
 
-const check = (context: Record<string, unknown> = { profile: 'hobby' }, region: string | undefined = 'eu-central-1') =>
-  checkAccount({ settings: readContext(context), region });
+const ec2Refusal = (code: string) =>
+  `<Response><Errors><Error><Code>${code}</Code><Message>${code}</Message></Error></Errors></Response>`;
+
+const check = (
+  context: Record<string, unknown> = { profile: 'hobby' },
+  region: string | undefined = 'eu-central-1',
+  vpc?: string,
+) => checkAccount({ settings: readContext(context), region, vpc });
+const raise = (service: string, code: string, to: number) =>
+  `aws service-quotas request-service-quota-increase --region eu-central-1 --service-code ${service} --quota-code ${code} --desired-value ${to}`;
 const stateOf = (findings: readonly Finding[], subject: string) =>
   findings.filter((finding) => finding.subject === subject).map(({ severity, text: said }) => [severity, said]);
 
@@ -87,13 +120,79 @@ describe('the preflight of an account', () => {
   it('names quotas that are too low, with the command that raises them', async () => {
     account.vpcs = 5;
     const findings = await check({ profile: 'public' });
-    const raise = (service: string, code: string) =>
-      `aws service-quotas request-service-quota-increase --region eu-central-1 --service-code ${service} --quota-code ${code}`;
-    expect(stateOf(findings, 'VPCs')).toEqual([['warning', expect.stringContaining(raise('vpc', 'L-F678F1CE'))]]);
+    expect(stateOf(findings, 'VPCs')).toEqual([['warning', expect.stringContaining(raise('vpc', 'L-F678F1CE', 10))]]);
     expect(stateOf(findings, 'Lambda executions')).toEqual([
-      ['warning', expect.stringContaining(raise('lambda', 'L-B99A9384'))],
+      ['warning', expect.stringContaining(raise('lambda', 'L-B99A9384', 1000))],
+    ]);
+    expect(stateOf(findings, 'vCPUs')).toEqual([
+      [
+        'warning',
+        `6 of Fargate, and maxTasks 20 is up to 20: raise it with ${raise('fargate', 'L-fargate', 20)}, or lower maxTasks`,
+      ],
     ]);
     expect(stateOf(findings, 'bootstrap in us-east-1')).toHaveLength(1);
+  });
+
+  it('refuses an account whose Fargate runs no task', async () => {
+    expect(stateOf(await check(), 'vCPUs')).toEqual([['ok', '6 of Fargate']]);
+    account.quotas.applied[VCPUS] = 0;
+    expect(stateOf(await check(), 'vCPUs')).toEqual([
+      ['problem', `0 of Fargate, and the stream tasks need 0.5: raise it with ${raise('fargate', 'L-fargate', 1)}`],
+    ]);
+    expect(stateOf(await check({ profile: 'public' }), 'vCPUs')).toEqual([
+      ['problem', expect.stringContaining(' need 2: ')],
+    ]);
+  });
+
+  it('refuses an account whose CodeBuild builds nothing, where it is to build the image', async () => {
+    const context = { profile: 'hobby', streamImage: 'codebuild' };
+    expect(stateOf(await check(context), 'builds')).toEqual([['ok', '1 of CodeBuild at once']]);
+    account.quotas.applied[BUILDS] = 0;
+    expect(stateOf(await check(context), 'builds')).toEqual([
+      [
+        'problem',
+        `CodeBuild may build nothing in this account: raise it with ${raise('codebuild', 'L-codebuild', 1)}, or build here: -c streamImage=docker`,
+      ],
+    ]);
+    expect(stateOf(await check({ profile: 'hobby' }), 'builds')).toEqual([]);
+    // Its environment is another one.
+    account.quotas.applied['Concurrently running builds for Linux/Small environment'] = 2;
+    const onIntel = { ...context, architecture: 'x86_64' };
+    expect(stateOf(await check(onIntel), 'builds')).toEqual([['ok', '2 of CodeBuild at once']]);
+  });
+
+  it('says where Service Quotas does not know a quota, or may not be asked', async () => {
+    account.quotas = { applied: {}, usual: {} };
+    expect(stateOf(await check(), 'vCPUs')).toEqual([['warning', expect.stringContaining('does not know the quota')]]);
+    account.refused = { ServiceQuotas: 400 };
+    expect(stateOf(await check(), 'vCPUs')).toEqual([['warning', expect.stringMatching(/^could not be checked: /)]]);
+  });
+
+  it.each(['enableDnsHostnames', 'enableDnsSupport'])('refuses a given network without %s for hobby', async (name) => {
+    expect(stateOf(await check({ profile: 'hobby' }, 'eu-central-1', 'vpc-1'), 'vpc-1')).toEqual([
+      ['ok', 'in this region'],
+    ]);
+    account.attributes[name] = false;
+    const modify = 'aws ec2 modify-vpc-attribute --region eu-central-1 --vpc-id vpc-1';
+    const findings = await check({ profile: 'hobby' }, 'eu-central-1', 'vpc-1');
+    expect(stateOf(findings, 'vpc-1')).toEqual([
+      [
+        'problem',
+        `has no DNS host names, by which CloudFront reaches a task of hobby: ${modify} --enable-dns-support, then the same with --enable-dns-hostnames`,
+      ],
+    ]);
+    // No network is made.
+    expect(stateOf(findings, 'VPCs')).toEqual([]);
+    // A load balancer has a name of its own.
+    expect(stateOf(await check({ profile: 'team' }, 'eu-central-1', 'vpc-1'), 'vpc-1')).toEqual([
+      ['ok', 'in this region'],
+    ]);
+  });
+
+  it('refuses a given network of another region', async () => {
+    expect(stateOf(await check({ profile: 'team' }, 'eu-central-1', 'vpc-2'), 'vpc-2')).toEqual([
+      ['problem', 'is not in eu-central-1'],
+    ]);
   });
 
   it('refuses a reserved concurrency that the account cannot give', async () => {

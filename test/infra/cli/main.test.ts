@@ -67,6 +67,11 @@ describe('npm run infra', () => {
     expect(code).toBe(2);
   });
 
+  it.each([['--vpc'], ['--vpc=main']])('preflight says what %s needs', async (flag) => {
+    const [code, , stderr] = await run(['preflight', '-c', 'profile=hobby', flag]);
+    expect([code, stderr]).toEqual([2, '--vpc needs the id of a network, such as vpc-0123456789abcdef0\n']);
+  });
+
   it('deploy keeps the stream host that is deployed, unless another profile is named', async () => {
     aws.stacks = { 'reelay-main': stackXml({ Profile: 'hobby' }, CREATED) };
     expect(await run(['deploy', '--skip-preflight'])).toEqual([
