@@ -6,6 +6,7 @@ import {
   hostNames,
   hostPorts,
   links,
+  matching,
   oneOf,
   origins,
   webOrigin,
@@ -111,6 +112,14 @@ export const sharedSettings = inScope('both', {
     defaultText: 'none',
     passedTo: ['resolver', 'stream-task'],
     description: 'As `--extractor-args` of yt-dlp',
+  },
+  youtubeFallbackClient: {
+    variable: 'YOUTUBE_FALLBACK_CLIENT',
+    parse: matching(/^[a-z_]+$/, 'a client of YouTube that yt-dlp knows, such as visionos, or off'),
+    default: 'visionos',
+    passedTo: ['resolver', 'stream-task'],
+    description:
+      'Client of YouTube as which a video is asked for once more that wants a sign-in, as `player_client` in `YT_DLP_EXTRACTOR_ARGS`, which comes first; an outgoing address for which that fails waits an hour. `off`: none',
   },
   impersonate: {
     variable: 'IMPERSONATE',

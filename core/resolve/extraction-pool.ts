@@ -18,6 +18,7 @@ import {
   parse,
   readExtraction,
 } from '../parsing/index.ts';
+import { type ClientFallbackOptions, createClientFallback } from './client-fallback.ts';
 import { createImpersonation, createOperatorCookies, toError } from './yt-dlp/index.ts';
 
 /** One link for yt-dlp. */
@@ -27,6 +28,10 @@ interface ExtractionRequest extends Deadline {
   readonly entry?: Info;
   /** The outgoing identity to send requests through. */
   readonly identity: string;
+}
+
+interface ClientRequest extends ExtractionRequest {
+  readonly playerClient?: string;
 }
 
 /** What yt-dlp has extracted from a link. `isIncomplete`: a request took too long, another attempt may find more. */
@@ -53,7 +58,8 @@ export interface ExtractionPool {
 
 export interface ExtractionPoolOptions
   extends Omit<SupervisorOptions, 'extractorArgs' | 'memoryBytes'>,
-    Partial<Pick<Settings, 'cookiesWriteBack' | 'impersonate' | 'ytDlpExtractorArgs' | 'ytDlpPlugins'>> {
+    Omit<ClientFallbackOptions, 'log'>,
+    Partial<Pick<Settings, 'cookiesWriteBack' | 'impersonate' | 'ytDlpPlugins'>> {
   readonly egress: Pick<Egress, 'openProxySession'>;
   /** Entries of a playlist listed at most. */
   readonly playlistLimit: number;
@@ -104,8 +110,8 @@ export function createExtractionPool(options: ExtractionPoolOptions): Extraction
   });
   let pending = 0;
 
-  const extractOnce = async (request: ExtractionRequest, { rank, revoked }: Permit): Promise<Extraction> => {
-    const { url, entry, identity, deadline, client } = request;
+  const extractOnce = async (request: ClientRequest, { rank, revoked }: Permit): Promise<Extraction> => {
+    const { url, entry, identity, playerClient, deadline, client } = request;
     const signal = AbortSignal.any([request.signal, revoked]);
     const bounded = deadlineSignal({ deadline, signal });
     await abortable(supervisor.ready(), bounded);
@@ -125,6 +131,7 @@ export function createExtractionPool(options: ExtractionPoolOptions): Extraction
           playlistLimit,
           niceness: Math.min(MAX_NICENESS, NICENESS_PER_RANK * rank),
           impersonate,
+          playerClient,
           cookies: replacedCookies,
         },
         deadlineSignal({ deadline: deadline + CANCEL_GRACE_MS, signal }),
@@ -156,30 +163,32 @@ export function createExtractionPool(options: ExtractionPoolOptions): Extraction
     }
   };
 
-  return {
-    async extract(request) {
-      if (pending >= concurrency + queueLimit) throw new CapacityExceeded('Too many links wait for yt-dlp');
-      pending += 1;
-      try {
-        // Before the request queues: the worker starts meanwhile, or the request fails at once.
-        await supervisor.start();
-        for (let interruptions = 0; ; ) {
-          const permit = await acquire(request);
-          try {
-            return await extractOnce(request, permit);
-          } catch (error) {
-            if (permit.revoked.aborted) continue;
-            if (!(error instanceof Interrupted)) throw error;
-            interruptions += 1;
-            if (interruptions > MAX_INTERRUPTIONS) throw error.cause;
-          } finally {
-            permit.release();
-          }
+  const extract = async (request: ClientRequest): Promise<Extraction> => {
+    if (pending >= concurrency + queueLimit) throw new CapacityExceeded('Too many links wait for yt-dlp');
+    pending += 1;
+    try {
+      // Before the request queues: the worker starts meanwhile, or the request fails at once.
+      await supervisor.start();
+      for (let interruptions = 0; ; ) {
+        const permit = await acquire(request);
+        try {
+          return await extractOnce(request, permit);
+        } catch (error) {
+          if (permit.revoked.aborted) continue;
+          if (!(error instanceof Interrupted)) throw error;
+          interruptions += 1;
+          if (interruptions > MAX_INTERRUPTIONS) throw error.cause;
+        } finally {
+          permit.release();
         }
-      } finally {
-        pending -= 1;
       }
-    },
+    } finally {
+      pending -= 1;
+    }
+  };
+
+  return {
+    extract: createClientFallback(extract, options),
     async warm() {
       const build = tools.ytDlp();
       if (!build) return;

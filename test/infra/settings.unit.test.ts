@@ -22,6 +22,7 @@ describe('readContext', () => {
       toolsChannel: 'nightly',
       canaryLinks: [],
       toolsUpdateHours: 12,
+      youtubeFallbackClient: 'visionos',
       egressAllow: [],
       proxyRules: [],
       probedHosts: ['googlevideo.com'],

@@ -11,7 +11,7 @@ const { origin, egress, proxySession, temporary, requestOf } = fixture;
 const { ytDlp } = fixture.options;
 const cookiesFile = join(temporary, 'cookies.txt');
 const siteCookies = join(temporary, 'site.txt');
-const extractorArgs = ["reelayworkertest:tokens=it's,Two"];
+const extractorArgs = ["reelayworkertest:tokens=it's,Two", 'youtube:skip=dash'];
 
 const start = (options: Partial<WorkerOptions> = {}) => startLinkProcesses({ ...fixture.options, ...options });
 /** A program instead of yt-dlp, which says that it has limits. Its arguments are those of yt-dlp. */

@@ -58,7 +58,7 @@ beforeAll(async () => {
   };
   const cookiesFile = await write('all.txt', 'a\told\n127.0.0.1\tFALSE\t/\tFALSE\t0\tb\tkept');
   const cookiesDir = [await write('site.txt', 'a\tnew'), await write('other.txt', 'c\tthird')];
-  const extractorArgs = ["reelayworkertest:tokens=it's,Two;more=1"];
+  const extractorArgs = ["reelayworkertest:tokens=it's,Two;more=1", 'youtube:skip=dash'];
   worker = await start({ onStderr: (line) => stderr.push(line), cookiesFile, cookiesDir, extractorArgs });
   await rm(dir, { recursive: true });
 });

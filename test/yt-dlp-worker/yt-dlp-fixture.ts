@@ -91,7 +91,13 @@ export function testExtraction(
   it('passes the arguments of the operator to extractors', async () =>
     expect(await request(requestOf('reelay-worker-test:arguments'))).toMatchObject({
       ok: true,
-      info: { tags: ["it's", 'Two'] },
+      info: { tags: ["it's", 'Two', 'dash'] },
+    }));
+
+  it('passes the client of YouTube for one request, beside the arguments of the operator', async () =>
+    expect(await request(requestOf('reelay-worker-test:arguments', { playerClient: 'visionos' }))).toMatchObject({
+      ok: true,
+      info: { tags: ["it's", 'Two', 'dash', 'visionos'] },
     }));
 
   it('has an environment of fixed variables only', async () => {

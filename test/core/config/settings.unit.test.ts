@@ -19,6 +19,7 @@ describe('readSettings', () => {
       playlistLimit: 200,
       search: false,
       trustedProxies: 0,
+      youtubeFallbackClient: 'visionos',
     });
     expect(defaults.maxFfmpeg).toBeGreaterThan(0);
     expect(defaults.maxStreams).toBeGreaterThan(0);
@@ -53,6 +54,7 @@ describe('readSettings', () => {
     ['SEARCH', 'on', { search: true }],
     ['COOKIES_WRITE_BACK', 'on', { cookiesWriteBack: true }],
     ['PROBED_HOSTS', 'off', { probedHosts: ['off'] }],
+    ['YOUTUBE_FALLBACK_CLIENT', 'android_vr', { youtubeFallbackClient: 'android_vr' }],
     ['SEGMENT_PROBES', '2', { segmentProbes: 2 }],
     ['SPONSORBLOCK_URL', 'https://segments.example/base/', { sponsorblockUrl: 'https://segments.example/base' }],
     ['IMPERSONATE', 'a.example=Chrome-131, safari', { impersonate: ['a.example=Chrome-131', 'safari'] }],
@@ -84,6 +86,7 @@ describe('readSettings', () => {
     ['EXTRA_CA_FILE', '/nonexistent/ca.pem'],
     ['EXTRA_CA_FILE', '/'],
     ['PLAYLIST_LIMIT', '0'],
+    ['YOUTUBE_FALLBACK_CLIENT', 'visionos,web'],
   ])('rejects %s=%s in one line that names the variable', (name, text) => {
     const act = () => readSettings({ [name]: text });
     expect(act).toThrow(SettingError);

@@ -135,7 +135,7 @@ async function runYtDlp(request: Omit<WorkerRequest, 'id'>, options: RunOptions)
 async function runIn(home: string, request: Omit<WorkerRequest, 'id'>, options: RunOptions): Promise<WorkerResponse> {
   const { ytDlp, signal, memoryBytes } = options;
   const { flags, env } = await prepareHome(home, {
-    operator: options,
+    operator: { ...options, extractorArgs: extractorArgsOf(request, options) },
     command: ytDlp.command,
     ownPlugins: options.sandboxPlugin,
     temporaryDir: home,
@@ -172,6 +172,16 @@ async function runIn(home: string, request: Omit<WorkerRequest, 'id'>, options: 
     signal.removeEventListener('abort', kill);
     kill();
   }
+}
+
+/** The last arguments of an extractor apply. */
+function extractorArgsOf(
+  { playerClient }: Omit<WorkerRequest, 'id'>,
+  { extractorArgs = [] }: RunOptions,
+): readonly string[] {
+  if (playerClient === undefined) return extractorArgs;
+  const own = extractorArgs.findLast((item) => item.startsWith('youtube:'));
+  return [...extractorArgs, `${own ? `${own};` : 'youtube:'}player_client=${playerClient}`];
 }
 
 const flagsOf = ({ flat, playlistLimit, impersonate }: Omit<WorkerRequest, 'id'>): string[] => [

@@ -18,6 +18,8 @@ export interface WorkerRequest {
   readonly playlistLimit: number;
   /** The browser that requests imitate, as `--impersonate` of yt-dlp; ignored by a build that cannot. @default none */
   readonly impersonate?: string;
+  /** The client of YouTube to ask as, as `youtube:player_client` of `--extractor-args`. @default those that yt-dlp chooses */
+  readonly playerClient?: string | undefined;
   /** Cookies of the operator that have been replaced since the worker started. Present when replaced ones are to be reported. */
   readonly cookies?: readonly OperatorCookie[] | undefined;
   /** Prepares this player of YouTube instead, and solves the challenge `n` with it. */

@@ -23,6 +23,7 @@ def resolve(ydl, request, lift_memory_limit=lambda: None):
     try:
         use_proxy(ydl, request['proxy'])
         impersonate(ydl, request.get('impersonate'))
+        use_player_client(ydl, request.get('playerClient'))
         if 'player' in request:
             return encode({'ok': True, 'info': prepare(ydl, **request['player'])})
         cookies = CookieRecorder(ydl, request['cookies']) if 'cookies' in request else None
@@ -67,6 +68,13 @@ def impersonate(ydl, name):
     for handler in ydl._request_director.handlers.values():
         if isinstance(handler, ImpersonateRequestHandler) and handler.is_supported_target(target):
             ydl.params['impersonate'] = handler.impersonate = target
+
+
+def use_player_client(ydl, name):
+    """Makes the extractor of YouTube ask as this client instead of those that it chooses."""
+    if name:
+        args = ydl.params.get('extractor_args') or {}
+        ydl.params['extractor_args'] = {**args, 'youtube': {**args.get('youtube', {}), 'player_client': [name]}}
 
 
 def keep_proxy(ydl):

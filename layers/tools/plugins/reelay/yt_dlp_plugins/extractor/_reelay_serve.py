@@ -1,7 +1,7 @@
 """The server loop: reads requests as JSON lines, forks once per request, writes responses as JSON lines.
 
 Request   {"id", "url", "timeoutSeconds", "proxy", "flat", "playlistLimit", "entry"?, "niceness"?,
-           "impersonate"?, "player"?: arguments of _reelay_challenges.prepare,
+           "impersonate"?, "playerClient"?, "player"?: arguments of _reelay_challenges.prepare,
            "cookies"?: those replaced since the start, as _reelay_cookies takes them,
            "identity"?: the outgoing one, by which _reelay_kept keeps values apart}
 Cancel    {"cancel": id}
@@ -361,7 +361,7 @@ def checked_timeout(message):
         raise ValueError('playlistLimit is not positive')
     if not isinstance(message.get('entry', {}), dict):
         raise ValueError('entry is not an object')
-    for name in ('impersonate', 'identity'):
+    for name in ('impersonate', 'playerClient', 'identity'):
         if not isinstance(message.get(name, ''), str):
             raise ValueError(f'{name} is not a string')
     niceness = message.get('niceness', 0)

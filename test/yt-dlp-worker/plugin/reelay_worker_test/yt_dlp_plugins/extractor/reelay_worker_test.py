@@ -40,7 +40,8 @@ class ReelayWorkerTestIE(InfoExtractor):
         return {**info, 'tags': [*os.environ, os.getcwd()]}
 
     def _act_arguments(self, info):
-        return {**info, 'tags': self._configuration_arg('tokens', casesense=True)}
+        of_youtube = [self._configuration_arg(name, ie_key='youtube') for name in ('skip', 'player_client')]
+        return {**info, 'tags': [*self._configuration_arg('tokens', casesense=True), *sum(of_youtube, [])]}
 
     def _act_descriptors(self, info):
         return {**info, 'tags': [os.readlink(f'/proc/self/fd/{name}') for name in os.listdir('/proc/self/fd')
