@@ -1,6 +1,7 @@
 export { toArchivedList, toChapterList } from './archived-list.ts';
 export { checkLinks, createResolver, type Resolver, type ResolverOptions } from './create-resolver.ts';
 export {
+  type EntriesAhead,
   type EntryRequest,
   type ListItem,
   numberEntries,

@@ -1,5 +1,6 @@
 import { type Deadline, deadlineSignal } from '@reelay/concurrency';
 import { positiveInteger } from '@reelay/seekable-media/values';
+import { type EntrySelection, isSelected } from '../api/index.ts';
 import type { PlaylistEntry, PlaylistLink, Resource } from '../state/index.ts';
 import {
   type Identity,
@@ -158,6 +159,26 @@ export interface ResolveDeadline extends Deadline {
    * @default the deadline
    */
   readonly entriesDeadline?: number;
+  /** Which entries of a playlist are resolved before they are needed. Others stay bare. @default all */
+  readonly ahead?: EntriesAhead | undefined;
+}
+
+/** The first `max` of the selected entries. Those whose resources are stored do not count, however old these are. */
+export interface EntriesAhead {
+  readonly max: number;
+  /** @default all */
+  readonly selected?: EntrySelection | undefined;
+}
+
+/** Leaves entries bare that are not resolved ahead. */
+export function withoutLater(positions: List['positions'], { max, selected }: EntriesAhead): List['positions'] {
+  let left = max;
+  return positions.map((position, index) => {
+    if (!isUnresolved(position) || position.isResolved) return position;
+    if (!isSelected(index + 1, selected) || left === 0) return { entry: position.entry };
+    left -= 1;
+    return position;
+  });
 }
 
 /** One entry of a playlist to resolve. Serializable as JSON: it may be resolved in another process. */

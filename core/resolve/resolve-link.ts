@@ -32,6 +32,7 @@ import {
   toPlaylist,
   toUnresolved,
   withGaps,
+  withoutLater,
 } from './playlist.ts';
 import { epochSeconds, RETENTION_SECONDS, type SaveOptions, saveItem } from './save-item.ts';
 import { type Info, identify, isList, isPermanent, normalizeLink } from './yt-dlp/index.ts';
@@ -112,8 +113,8 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
   const resolve = async (context: LinkContext, deadline: ResolveDeadline): Promise<Resolved> =>
     await flights(
       // The ancestors are part of the key: two lists that contain each other would otherwise wait for each other. So is
-      // whether entries may stay bare early: a caller that waits for them must not get the answer of one that does not.
-      JSON.stringify([...context.ancestors, context.cacheKey, deadline.entriesDeadline !== undefined]),
+      // which entries may stay bare: a caller that waits for them must not get the answer of one that does not.
+      JSON.stringify([...context.ancestors, context.cacheKey, deadline.entriesDeadline !== undefined, deadline.ahead]),
       async (shared) => {
         const bounds = { ...deadline, signal: shared };
         const stored = await findFresh(context.cacheKey);
@@ -153,7 +154,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
         const { head, positions } = readList(info, link, playlistLimit);
         const found = await resolvePositions(positions, { ...context, extraction }, deadline);
         const freshSeconds = isIncomplete ? FRESH_INCOMPLETE_LIST_SECONDS : FRESH_LIST_SECONDS;
-        return await storeList(toPlaylist(head, found), context, epochSeconds() + freshSeconds);
+        return await storeList(toPlaylist(head, found), { ...context, ...deadline }, epochSeconds() + freshSeconds);
       }
       const resource = await saveItem(extraction, { url: link, ...identify(info), list }, { ...options, deadline });
       const { id: resourceId, freshUntil } = resource;
@@ -197,7 +198,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
       await resolvePositions(withGaps(entries, stored.unavailable), context, deadline),
     );
     // Not fresh for longer than before: an entry that always fails must not keep the list from being resolved again.
-    return missing.length > 0 ? storeList(playlist, context, stored.freshUntil) : playlist;
+    return missing.length > 0 ? storeList(playlist, { ...context, ...deadline }, stored.freshUntil) : playlist;
   };
 
   const readStoredEntry = async (entry: PlaylistEntry): Promise<ListedEntry | ListItem> => {
@@ -210,7 +211,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
 
   const storeList = async (
     playlist: ResolvedPlaylist,
-    context: LinkContext,
+    { ahead, ...context }: LinkContext & Pick<ResolveDeadline, 'ahead'>,
     freshUntil: number,
   ): Promise<ResolvedPlaylist> => {
     const { items, ...head } = playlist;
@@ -218,7 +219,11 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
       const reason = head.unavailable?.length ? 'not-found' : 'no-media';
       throw new NotFound('No entry of the playlist is available', { reason });
     }
-    await cache.putLink({ ...head, ...linkBase(context), freshUntil, entries: items.map(({ entry }) => entry) });
+    // A caller that needs all entries gets none that is older than the list.
+    const entries = items.map(({ entry: { resourceId, ...bare }, resource }) =>
+      resourceId && !(ahead && resource && resource.freshUntil <= epochSeconds()) ? { ...bare, resourceId } : bare,
+    );
+    await cache.putLink({ ...head, ...linkBase(context), freshUntil, entries });
     return playlist;
   };
 
@@ -228,16 +233,28 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
     list: ListContext,
     deadline: ResolveDeadline,
   ): Promise<readonly PlaylistPosition[]> => {
+    const { ahead } = deadline;
+    const wanted = ahead ? withoutLater(await readKnown(positions, list), ahead) : positions;
     const bounds = boundEntries(deadline);
     const limit = pLimit(entriesAtOnce);
     const found = await Promise.all(
-      positions.map((position) =>
-        isUnresolved(position) ? limit(resolvePosition, position, list, bounds) : [position],
-      ),
+      wanted.map((position) => (isUnresolved(position) ? limit(resolvePosition, position, list, bounds) : [position])),
     );
     deadline.signal.throwIfAborted();
     return found.flat().slice(0, playlistLimit);
   };
+
+  /** Reads the resources that entries have led to, also old ones: their streams resolve them again. */
+  const readKnown = (positions: List['positions'], { link }: ListContext): Promise<List['positions']> =>
+    pLimit(TABLE_READS_AT_ONCE).map(positions, async (position) => {
+      if (!isUnresolved(position) || position.isResolved) return position;
+      const { entry } = position;
+      const stored = await cache.getLink(linkId(entryKey(entry.url, entry.isNamedByList && link)));
+      if (stored?.type !== 'Media') return position;
+      const known = await readStoredEntry({ ...entry, resourceId: stored.resourceId });
+      const isOld = isUnresolved(known) || !known.resource || known.resource.isLive;
+      return isOld ? position : toItem(position, known.resource, true);
+    });
 
   /** An entry that is gone for good leaves a gap; one that fails for another reason keeps the metadata of the list. */
   const resolvePosition = async (
@@ -313,5 +330,7 @@ function entryContext({ url, entry, ancestors }: EntryRequest): LinkContext {
   const link = normalizeLink(url);
   if (ancestors.includes(link) || ancestors.length > MAX_DEPTH) throw new NotFound('The list is nested too deeply');
   const list = isNamedByList(entry) ? ancestors.at(-1) : undefined;
-  return { link, cacheKey: list ? JSON.stringify([list, link]) : link, ancestors, entry, list };
+  return { link, cacheKey: entryKey(link, list), ancestors, entry, list };
 }
+
+const entryKey = (link: string, list?: string): string => (list ? JSON.stringify([list, link]) : link);

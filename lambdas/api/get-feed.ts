@@ -15,7 +15,7 @@ import { headerOf, type OperationHandler, type Result, signKeyFor } from '../htt
 import { type Feed, feedItems, toFeed } from './feed.ts';
 import { redirect } from './get-media.ts';
 import { type PublicBaseUrlOptions, publicBaseUrl } from './public-base-url.ts';
-import { type ResolveDependencies, singleResource } from './resolve-request.ts';
+import { type ResolveDependencies, resolveFew, singleResource } from './resolve-request.ts';
 import { writeRss } from './rss.ts';
 
 export interface GetFeedOptions extends ResolveDependencies, PublicBaseUrlOptions {}
@@ -38,7 +38,7 @@ export const createGetFeed =
     // Before the resolve, which takes seconds.
     const selection = readSelection('Feed', new URLSearchParams(event.rawQueryString));
     const { feedFormat: format = 'rss' } = selection;
-    const { resolved, sent: link } = await resolveRequest(event, context);
+    const { resolved, sent: link } = await resolveRequest(event, context, undefined, resolveFew(selection.entries));
     if (format === 'transcript') {
       const resource = singleResource(resolved);
       return redirect(event, 'Subtitle', keyOf(resource.id, chooseSubtitle(resource).id));

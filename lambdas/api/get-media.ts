@@ -18,7 +18,7 @@ import {
   type Result,
   signKeyFor,
 } from '../http-handler.ts';
-import { type ResolveDependencies, singleResource } from './resolve-request.ts';
+import { type ResolveDependencies, resolveFew, singleResource } from './resolve-request.ts';
 
 export interface GetOptions extends ResolveDependencies {
   readonly state: Pick<State, 'putArchivedList'>;
@@ -30,7 +30,8 @@ export const createGet =
   async (event, context) => {
     const selection = readSelection('Get', new URLSearchParams(event.rawQueryString));
     const { entries, isArchive, isSplit, window, maxBytes } = selection;
-    const { resolved, sent } = await resolveRequest(event, context);
+    const ahead = isArchive ? resolveFew(entries) : undefined;
+    const { resolved, sent } = await resolveRequest(event, context, undefined, ahead);
     if (isArchive) {
       const list = isSplit
         ? toChapterList(singleResource(resolved), sent, entries)
@@ -105,7 +106,7 @@ export const createGetArchiveList =
         .catch((error) => log.warn('Failed to store the progress of an archive', { error }));
     };
     try {
-      const { resolved, sent } = await resolveRequest(event, context);
+      const { resolved, sent } = await resolveRequest(event, context, undefined, resolveFew());
       if (resolved.type === 'Media')
         throw problems.badRequest('The link is a single item. Use Get for its stream, or the link of a list.');
       const list = toArchivedList(resolved, sent);

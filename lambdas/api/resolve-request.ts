@@ -1,6 +1,6 @@
 import { problems } from '../../core/api/index.ts';
 import { InMaintenance } from '../../core/errors/index.ts';
-import type { Resolved, Resolver } from '../../core/resolve/index.ts';
+import type { EntriesAhead, Resolved, Resolver } from '../../core/resolve/index.ts';
 import type { Resource, State } from '../../core/state/index.ts';
 import {
   clientOfEvent,
@@ -29,18 +29,26 @@ export interface ResolvedRequest {
 /**
  * Resolves the `url` parameter of a request.
  * @param maxEntryWaitSeconds how long the response may wait for entries of a list. @default as long as the resolve may take
+ * @param ahead the entries of a list that are resolved before they are needed. @default all
  * @throws Problem 400 or 403 for the request, InMaintenance, StateUnavailable, StorageFull, and what `Resolver.resolve` throws
  */
 type ResolveRequest = (
   event: Event,
   context: InvocationContext,
   maxEntryWaitSeconds?: number,
+  ahead?: EntriesAhead,
 ) => Promise<ResolvedRequest>;
 
 /** What an operation that resolves needs. */
 export interface ResolveDependencies {
   readonly resolveRequest: ResolveRequest;
 }
+
+/** YouTube serves a guest about 300 videos an hour. */
+const MAX_ENTRIES_AHEAD = 50;
+
+/** For what links entries that are resolved when they are fetched. */
+export const resolveFew = (selected?: EntriesAhead['selected']): EntriesAhead => ({ max: MAX_ENTRIES_AHEAD, selected });
 
 /** From the arrival of the request: API Gateway ends a request after 30 s, with a body of its own. */
 const RESOLVE_TIMEOUT_MS = 25_000;
@@ -52,7 +60,12 @@ export function createResolveRequest(options: ResolveRequestOptions): ResolveReq
   const { resolver, state, isFromEdge, measure = (resolve) => resolve() } = options;
   const requireAvailable = createMaintenanceCheck(state);
 
-  const resolveRequest: ResolveRequest = async (event, { signal }, maxEntryWaitSeconds = Number.POSITIVE_INFINITY) => {
+  const resolveRequest: ResolveRequest = async (
+    event,
+    { signal },
+    maxEntryWaitSeconds = Number.POSITIVE_INFINITY,
+    ahead?,
+  ) => {
     const { rawQueryString, requestContext } = event;
     refuseCrossSite(event, options);
     const { link, sent } = parseLinkParameter(rawQueryString);
@@ -66,6 +79,7 @@ export function createResolveRequest(options: ResolveRequestOptions): ResolveReq
     const resolved = await resolver.resolve(link, {
       deadline,
       ...(entriesDeadline < deadline && { entriesDeadline }),
+      ahead,
       signal,
       client,
     });

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Cue } from '@reelay/seekable-media/text/subtitles';
 import { StateUnavailable, StorageFull } from '../../core/errors/index.ts';
 import { fieldsWithoutSecrets } from '../../core/log/index.ts';
-import type { Resolved, Resolver } from '../../core/resolve/index.ts';
+import type { EntriesAhead, Resolved, Resolver } from '../../core/resolve/index.ts';
 import type { ArchivedList, Resource } from '../../core/state/resource.ts';
 import type { ArchiveProgress, MaintenanceLease, ToolsRecord } from '../../core/state/state.ts';
 import { createFunctions } from '../../lambdas/api/functions.ts';
@@ -24,7 +24,7 @@ export interface ApiFakes {
   count: number;
   /** Returned by a resolve, or thrown when it is an error. */
   outcome: Resolved | Error;
-  readonly resolves: { readonly url: string; readonly deadline: number }[];
+  readonly resolves: { readonly url: string; readonly deadline: number; readonly ahead?: EntriesAhead | undefined }[];
   /** Lists stored for archives. */
   readonly lists: ArchivedList[];
   /** Whether search results are resolved. */
@@ -85,8 +85,8 @@ export function functionsOver(fakes: ApiFakes, environment = 'Development') {
       resolve(act());
     });
   const resolver: Pick<Resolver, 'resolve' | 'readSubtitle'> = {
-    resolve: async (url, { deadline }) => {
-      fakes.resolves.push({ url, deadline });
+    resolve: async (url, { deadline, ahead }) => {
+      fakes.resolves.push({ url, deadline, ahead });
       if (fakes.outcome instanceof Error) throw fakes.outcome;
       return fakes.outcome;
     },

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ItemTooLarge } from '../../../core/state/create-state.ts';
 import { linkId } from '../../../core/state/keys.ts';
 import type { Link } from '../../../core/state/resource.ts';
@@ -46,6 +46,51 @@ describe('playlists', () => {
     expect(extracted).toEqual([PAGE]);
     expect(await items()).toEqual(['a', 'b'].map(found));
     expect(extracted).toEqual([PAGE, entryUrl('a'), entryUrl('b')]);
+  });
+
+  it('are resolved up to a number of the selected entries, which grows with each request', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const { extracted, items, resolve } = createFixture(listOf(names, { b: { kind: 'timeout' } }));
+    const ahead = { max: 2, selected: [[2, 4]] } as const;
+    const titles = async () => {
+      const resolved = await resolve(PAGE, { ahead });
+      return (
+        resolved.type === 'PlayList' && resolved.items.map(({ entry, resource }) => [entry.title, resource?.title])
+      );
+    };
+    expect(await titles()).toEqual([
+      ['Listed a', undefined],
+      ['Listed b', undefined],
+      ['Title c', 'Title c'],
+      ['Listed d', undefined],
+      ['Listed e', undefined],
+    ]);
+    expect(extracted).toEqual([PAGE, ...['b', 'c'].map(entryUrl)]);
+    await titles();
+    expect(extracted.slice(3)).toEqual(['b', 'd'].map(entryUrl));
+    await items();
+    expect(extracted.slice(5)).toEqual(['a', 'b', 'e'].map(entryUrl));
+  });
+
+  it('have what is known of their entries, also once that is old, for a caller that needs few of them', async () => {
+    vi.useFakeTimers({ now: Date.now(), toFake: ['Date'] });
+    const { extracted, items, resolve } = createFixture(listOf(['a', 'b'], { b: { ...item('b'), is_live: true } }));
+    await items();
+    vi.setSystemTime(Date.now() + 4 * 3_600_000);
+    expect(await resolve(PAGE, { ahead: { max: 9 } })).toMatchObject({
+      items: [{ resource: { title: 'Title a' } }, { resource: { title: 'Title b' } }],
+    });
+    expect(extracted.slice(3)).toEqual([PAGE, entryUrl('b')]);
+    await items();
+    expect(extracted.slice(5)).toEqual([entryUrl('a')]);
+    vi.useRealTimers();
+  });
+
+  it('are complete for a caller that needs all entries beside one that needs few', async () => {
+    const { resolve } = createFixture(listOf(['a', 'b']));
+    const [few, all] = await Promise.all([resolve(PAGE, { ahead: { max: 1 } }), resolve()]);
+    expect(few).not.toHaveProperty('items[1].resource');
+    expect(all).toMatchObject({ items: [{ resource: {} }, { resource: {} }] });
   });
 
   it('stop entries in progress at entriesDeadline', async () => {

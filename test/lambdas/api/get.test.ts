@@ -109,6 +109,16 @@ describe('GET /api/Get', () => {
     expect((await ask(fakes, query({ quality: 'mp3' }))).statusCode).toBe(404);
   });
 
+  it('has all entries of a list resolved, of an archive or a feed the first 50 that are selected', async () => {
+    fakes.outcome = { ...LIST, items: [{ entry: ENTRY, resource: RESOURCE }] };
+    const requests = [query(), query({ format: 'zip' }), query({ format: 'zip', entries: '7-9' })];
+    for (const path of [...requests, query().replace('Get', 'Feed'), query().replace('Get', 'Stream/Archive')])
+      await ask(fakes, path);
+    const first = { max: 50, selected: undefined };
+    const selected = { max: 50, selected: [[7, 9]] };
+    expect(fakes.resolves.map(({ ahead }) => ahead)).toEqual([undefined, first, selected, first, first]);
+  });
+
   it('takes a playlist of one entry for that entry, and rejects others', async () => {
     const resolved = { entry: ENTRY, resource: RESOURCE };
     const statuses: unknown[] = [];
