@@ -368,6 +368,13 @@ export const ENTRIES: QueryParameter = {
   write: ({ entries }) => entries?.map((range) => range.join('-')).join(','),
 };
 
+export const OFFSET: QueryParameter = {
+  description:
+    'Entries of a list to leave out at its beginning: 200 gives those from number 201 on. 404 beyond the end of the list, and for a single item',
+  select: (text) => ({ offset: Number(requireForm('offset', text, /^\d{1,6}$/, 'a number of entries, such as 200')) }),
+  write: ({ offset }) => offset || undefined,
+};
+
 export const FROM: QueryParameter = {
   description: 'Number of the first entry, from 1: continues an interrupted archive that has no length',
   select: (text) => ({

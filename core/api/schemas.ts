@@ -135,6 +135,14 @@ const AudioVersion = object({
   isDrc: Type.Boolean(),
 });
 
+/** An entry of a list that is gone, private or protected, which GetResource leaves out. */
+const UnavailableEntry = object({
+  number: Type.Integer({ format: 'int32', description: 'Place in the list, from 1' }),
+  url: Type.String(),
+  title: text,
+  reason: Type.String({ description: 'The name in the type of the problem that its link has' }),
+});
+
 /** An extension of the contract. */
 const MediaDetails = object({
   type: reference('MediaType', MediaType),
@@ -154,6 +162,7 @@ const MediaDetails = object({
   segmentsKey: always(
     nullable(Type.String({ description: 'A key for SkipSegments; null where the instance can know none of the item' })),
   ),
+  unavailable: arrayOf('UnavailableEntry', UnavailableEntry),
 });
 
 const PlaybackTrack = object({
@@ -255,6 +264,7 @@ export const schemas = {
   StreamReference,
   SubtitleInformation,
   Thumbnail,
+  UnavailableEntry,
   UrlType,
 } as const;
 

@@ -57,6 +57,8 @@ export interface Selection {
   readonly isSplit?: boolean;
   /** @default all */
   readonly entries?: EntrySelection;
+  /** Entries of a list before those that are resolved. @default 0 */
+  readonly offset?: number;
   /** Number of the first entry, from 1. */
   readonly from?: number;
   /** Reports the progress of an archive. */

@@ -142,7 +142,7 @@ export const sharedSettings = inScope('both', {
     variable: 'PLAYLIST_LIMIT',
     parse: wholeNumber(1, 1000),
     default: 200,
-    description: 'Maximum entries of a list; the rest is cut off',
+    description: 'Maximum entries of a list at once; `offset` asks for further ones',
     passedTo: ['resolver', 'stream-task'],
   },
   search: {

@@ -20,11 +20,11 @@ export function toArchivedList(
 ): ArchivedList {
   const url = normalizeLink(link.trim());
   const { title, author } = resolved.type === 'Media' ? resolved.resource : resolved;
-  const { isCut, unavailable } = resolved.type === 'PlayList' ? resolved : {};
+  const { offset, nextOffset, unavailable } = resolved.type === 'PlayList' ? resolved : {};
   const entries = entriesOf(resolved, url);
   if (entries.length === 0) throw new NotFound('The list has no entries');
-  const id = archiveKey(url, options);
-  return { id, url, title, author, entries, isCut, unavailable, ...options, expiresAt: expiresAt() };
+  const id = archiveKey(url, { ...options, offset });
+  return { id, url, title, author, entries, offset, nextOffset, unavailable, ...options, expiresAt: expiresAt() };
 }
 
 /** The chapters of an item as such a list, of which the item is the title. @throws NotDeliverable for an item without chapters */

@@ -26,6 +26,8 @@ interface ExtractionRequest extends Deadline {
   readonly url: string;
   /** For an entry of a list, the list's metadata of it: yt-dlp merges it into its response. */
   readonly entry?: Info;
+  /** Entries of a list to leave out at its beginning. @default 0 */
+  readonly offset?: number;
   /** The outgoing identity to send requests through. */
   readonly identity: string;
 }
@@ -111,7 +113,7 @@ export function createExtractionPool(options: ExtractionPoolOptions): Extraction
   let pending = 0;
 
   const extractOnce = async (request: ClientRequest, { rank, revoked }: Permit): Promise<Extraction> => {
-    const { url, entry, identity, playerClient, deadline, client } = request;
+    const { url, entry, offset, identity, playerClient, deadline, client } = request;
     const signal = AbortSignal.any([request.signal, revoked]);
     const bounded = deadlineSignal({ deadline, signal });
     await abortable(supervisor.ready(), bounded);
@@ -129,6 +131,7 @@ export function createExtractionPool(options: ExtractionPoolOptions): Extraction
           identity,
           flat: true,
           playlistLimit,
+          ...(offset && { playlistOffset: offset }),
           niceness: Math.min(MAX_NICENESS, NICENESS_PER_RANK * rank),
           impersonate,
           playerClient,

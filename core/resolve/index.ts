@@ -17,5 +17,5 @@ export {
   type Sound,
   selectQuality,
 } from './renditions/index.ts';
-export type { ResolveBounds, Resolved } from './resolve-link.ts';
-export { isPermanent, normalizeLink } from './yt-dlp/index.ts';
+export type { PageOfList, ResolveBounds, Resolved } from './resolve-link.ts';
+export { normalizeLink, permanentReason } from './yt-dlp/index.ts';

@@ -1,7 +1,7 @@
 import { type Deadline, deadlineSignal } from '@reelay/concurrency';
-import { positiveInteger } from '@reelay/seekable-media/values';
+import { positiveInteger, withoutAbsent } from '@reelay/seekable-media/values';
 import { type EntrySelection, isSelected } from '../api/index.ts';
-import type { PlaylistEntry, PlaylistLink, Resource } from '../state/index.ts';
+import type { PlaylistEntry, PlaylistLink, Resource, UnavailableEntry } from '../state/index.ts';
 import {
   type Identity,
   type Info,
@@ -30,13 +30,14 @@ export const isSearch = (info: Info): boolean =>
 /**
  * The entries of a list in order, without those that have no http or https URL.
  * @param listUrl the URL of entries that were extracted together with their list
+ * @param offset entries of the list before them
  */
-export function readEntries(list: Info, listUrl: string): ListedEntry[] {
+export function readEntries(list: Info, listUrl: string, offset = 0): ListedEntry[] {
   const occurrences = new Map<string, number>();
   return infoList(list.entries).flatMap((listed, index) => {
     const isResolved = isResolvedEntry(listed);
     // An item that belongs to the page of its list names it; others are found in several lists.
-    const info = isResolved ? { playlist_title: list.title, playlist_index: index + 1, ...listed } : listed;
+    const info = isResolved ? { playlist_title: list.title, playlist_index: offset + index + 1, ...listed } : listed;
     const url = webUrl(info.url) ?? webUrl(info.webpage_url);
     const own = isResolved ? (webUrl(info.webpage_url) ?? listUrl) : url;
     const identity = withOccurrence(identify(info), occurrences);
@@ -79,8 +80,9 @@ export interface ResolvedPlaylist extends ListHead {
   readonly type: 'PlayList';
   /** Entries that missed the deadline have no `resource`. */
   readonly items: readonly ListItem[];
-  /** One-based places of entries that are gone, private or protected, ascending; `items` omits them. */
+  /** One-based places in the list of entries that are gone, private or protected, ascending; `items` omits them. */
   readonly unavailable?: readonly number[];
+  readonly unavailableEntries?: readonly UnavailableEntry[];
 }
 
 export interface ListItem {
@@ -88,11 +90,16 @@ export interface ListItem {
   readonly resource?: Resource;
 }
 
-/** `totalEntries` as the source states it; `isCut` at the limit of entries. */
-type ListHead = Pick<PlaylistLink, 'title' | 'author' | 'coverUrl' | 'totalEntries' | 'isCut'>;
+/** `totalEntries` as the source states it. */
+type ListHead = Pick<PlaylistLink, 'title' | 'author' | 'coverUrl' | 'totalEntries' | 'offset' | 'nextOffset'>;
 
-/** What is known at one position of a playlist; undefined for an entry that is gone, private or protected. */
-export type PlaylistPosition = ListItem | undefined;
+/** What is known of an entry that is gone, private or protected; undefined: nothing. */
+type Gap = Omit<UnavailableEntry, 'number'> | undefined;
+
+/** What is known at one position of a playlist. */
+export type PlaylistPosition = ListItem | Gap;
+
+const isItem = (position: PlaylistPosition): position is ListItem => position !== undefined && 'entry' in position;
 
 /** A list whose entries are not all resolved. */
 export interface List {
@@ -104,44 +111,67 @@ export const isUnresolved = (position: ListedEntry | PlaylistPosition): position
   position !== undefined && 'isResolved' in position;
 
 /**
- * Reads a list that yt-dlp returned.
+ * Reads a page of a list that yt-dlp returned.
  * @param url the link of the list
- * @param maxEntries further ones are cut
+ * @param page `maxEntries` of it; further ones belong to the next page
  */
-export function readList(info: Info, url: string, maxEntries: number): List {
-  const entries = readEntries(info, url);
+export function readList(
+  info: Info,
+  url: string,
+  { offset, maxEntries }: { readonly offset: number; readonly maxEntries: number },
+): List {
+  const entries = readEntries(info, url, offset);
   const totalEntries = positiveInteger(info.playlist_count);
-  const isCut = entries.length >= maxEntries && totalEntries !== maxEntries;
-  const head = { ...readMetadata(info), isCut, ...(totalEntries !== undefined && { totalEntries }) };
+  const nextOffset = offset + maxEntries;
+  const isCut = infoList(info.entries).length >= maxEntries && totalEntries !== nextOffset;
+  const head = { ...readMetadata(info), totalEntries, offset, ...(isCut && { nextOffset }) };
   return { head, positions: entries.slice(0, maxEntries) };
 }
 
+type Gaps = Pick<PlaylistLink, 'offset' | 'unavailable' | 'unavailableEntries'>;
+
 /** Puts the gaps of a stored list back between its entries. */
-export function withGaps<T>(entries: readonly T[], unavailable: readonly number[] = []): (T | undefined)[] {
-  const positions: (T | undefined)[] = [...entries];
+export function withGaps<T>(
+  entries: readonly T[],
+  { offset = 0, unavailable = [], unavailableEntries = [] }: Gaps,
+): (T | Gap)[] {
+  const positions: (T | Gap)[] = [...entries];
   // In ascending order: each is at its position once those before it are.
-  for (const number of unavailable) positions.splice(number - 1, 0, undefined);
+  for (const number of unavailable) {
+    const known = unavailableEntries.find((entry) => entry.number === number);
+    positions.splice(number - 1 - offset, 0, known);
+  }
   return positions;
 }
 
 /** Entries by their one-based place in the list at its source, where others are unavailable; in order. */
-export const numberEntries = <T>(entries: readonly T[], unavailable?: readonly number[]): ReadonlyMap<number, T> =>
-  new Map(withGaps(entries, unavailable).flatMap((entry, index) => (entry === undefined ? [] : [[index + 1, entry]])));
+export const numberEntries = <T>(
+  entries: readonly T[],
+  { offset = 0, unavailable }: Omit<Gaps, 'unavailableEntries'>,
+): ReadonlyMap<number, T> =>
+  new Map(
+    withGaps<T | undefined>(entries, { offset, unavailable }).flatMap((entry, index) =>
+      entry === undefined ? [] : [[offset + index + 1, entry as T]],
+    ),
+  );
 
 /** Builds the answer for a list. It has no items when no entry is available. */
 export function toPlaylist(
-  { title, author, coverUrl, totalEntries, isCut }: ListHead,
+  { title, author, coverUrl, totalEntries, offset = 0, nextOffset }: ListHead,
   positions: readonly PlaylistPosition[],
 ): ResolvedPlaylist {
+  const gaps = positions.flatMap((position, index) =>
+    isItem(position) ? [] : [{ position, number: offset + index + 1 }],
+  );
   return {
     type: 'PlayList',
     title,
     author,
     coverUrl,
-    isCut,
-    ...(totalEntries !== undefined && { totalEntries }),
-    items: positions.filter((position) => position !== undefined),
-    unavailable: positions.flatMap((position, index) => (position ? [] : [index + 1])),
+    ...withoutAbsent({ totalEntries, offset: offset || undefined, nextOffset }),
+    items: positions.filter(isItem),
+    unavailable: gaps.map(({ number }) => number),
+    unavailableEntries: gaps.flatMap(({ position, number }) => (position ? [{ ...position, number }] : [])),
   };
 }
 
@@ -170,12 +200,19 @@ export interface EntriesAhead {
   readonly selected?: EntrySelection | undefined;
 }
 
-/** Leaves entries bare that are not resolved ahead. */
-export function withoutLater(positions: List['positions'], { max, selected }: EntriesAhead): List['positions'] {
+/**
+ * Leaves entries bare that are not resolved ahead.
+ * @param offset entries of the list before them
+ */
+export function withoutLater(
+  positions: List['positions'],
+  { max, selected }: EntriesAhead,
+  offset: number,
+): List['positions'] {
   let left = max;
   return positions.map((position, index) => {
     if (!isUnresolved(position) || position.isResolved) return position;
-    if (!isSelected(index + 1, selected) || left === 0) return { entry: position.entry };
+    if (!isSelected(offset + index + 1, selected) || left === 0) return { entry: position.entry };
     left -= 1;
     return position;
   });

@@ -49,7 +49,7 @@ export function createRefresher({ cache, extract, egress }: RefresherOptions): R
     // The site may refuse the address.
     const preferred = areUrlsRefused(known) ? egress.otherIdentity(origin.url, new Set([known.egress])) : known.egress;
     const deadline = Date.now() + REFRESH_TIMEOUT_MS;
-    const extraction = await extract({ url: origin.url, preferred, deadline, signal, client });
+    const extraction = await extract({ url: origin.url, offset: origin.offset, preferred, deadline, signal, client });
     const item = findItem(extraction.info, origin);
     if (!item) throw new NotFound('The page no longer contains the item', { reason: 'gone' });
     const refreshed = withNewUrls(resource, { ...extraction, info: item }, epochSeconds());
@@ -106,7 +106,7 @@ function withNewUrls(resource: Resource, { info, isIncomplete, identity }: Extra
 /** Finds the item of a response that is the resource: the one with the same extractor and id, or the only one. */
 function findItem(info: Info, { url, ...wanted }: ResourceOrigin): Info | undefined {
   if (!isList(info)) return info;
-  const items = readEntries(info, url).filter(({ isResolved }) => isResolved);
+  const items = readEntries(info, url, wanted.offset).filter(({ isResolved }) => isResolved);
   const same = items.find(
     ({ identity }) => identity.extractor === wanted.extractor && identity.entryId === wanted.entryId,
   );

@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import { NotDeliverable, NotFound } from '../errors/index.ts';
 import { createClientNames } from '../http/index.ts';
 import { describeError } from '../log/index.ts';
-import { type Link, linkId, type PlaylistEntry, type PlaylistLink, type Resource } from '../state/index.ts';
+import { type Link, linkId, type PlaylistEntry, type PlaylistLink, pageKey, type Resource } from '../state/index.ts';
 import {
   addStall,
   isStall,
@@ -35,7 +35,7 @@ import {
   withoutLater,
 } from './playlist.ts';
 import { epochSeconds, RETENTION_SECONDS, type SaveOptions, saveItem } from './save-item.ts';
-import { type Info, identify, isList, isPermanent, normalizeLink } from './yt-dlp/index.ts';
+import { type Info, identify, isList, normalizeLink, permanentReason } from './yt-dlp/index.ts';
 
 /** What a link leads to: an item or a list. */
 export type Resolved = { readonly type: 'Media'; readonly resource: Resource } | ResolvedPlaylist;
@@ -45,7 +45,7 @@ export interface LinkResolverOptions extends SaveOptions {
   readonly limits: ResolveLimits;
   /** Whether pages of search results are playlists too. */
   readonly resolvesSearches: boolean;
-  /** Entries of one playlist at most. */
+  /** Entries of one page of a playlist at most. */
   readonly playlistLimit: number;
   /** Entries of one playlist resolved at once. @default 4, fewer in little memory */
   readonly entriesAtOnce: number;
@@ -55,6 +55,12 @@ export interface LinkResolverOptions extends SaveOptions {
 
 /** How long a caller waits, and for which client. */
 export type ResolveBounds = Omit<ResolveDeadline, 'signal'> & Partial<ResolveDeadline>;
+
+/** Which page of a list is meant. */
+export interface PageOfList {
+  /** Entries of the list before it; NotFound where there are no more, and for a single item. @default 0 */
+  readonly offset?: number | undefined;
+}
 
 /**
  * Resolves a link to a resource or a playlist: from the state table while fresh, otherwise by yt-dlp. The way of a link:
@@ -73,7 +79,7 @@ export interface LinkResolver {
    * @throws NotFound, NotDeliverable, UpstreamError, StateUnavailable, InMaintenance, CapacityExceeded,
    *   ClientLimitExceeded; TimeoutError (DOMException) at the deadline; the signal's reason once it is aborted
    */
-  resolve(url: string, bounds: ResolveBounds): Promise<Resolved>;
+  resolve(url: string, bounds: ResolveBounds & PageOfList): Promise<Resolved>;
   /**
    * Resolves one entry of a playlist; a nested playlist gives several resources.
    * @throws as `resolve`
@@ -87,6 +93,8 @@ interface LinkContext {
   readonly link: string;
   /** Key of the stored link. */
   readonly cacheKey: string;
+  /** Entries of the list before the page that is resolved. */
+  readonly offset: number;
   readonly ancestors: readonly string[];
   readonly entry?: Info;
   /** The list whose metadata replaces the item's own: the item is then a different resource than that of the plain link. */
@@ -146,16 +154,17 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
     if (client !== undefined && stored?.type === 'Stalled') requireNotStalled(stored, client);
     const startedAt = Date.now();
     try {
-      const { link, entry, list } = context;
-      const extraction = await extract({ url: link, entry, ...deadline });
+      const { link, entry, list, offset } = context;
+      const extraction = await extract({ url: link, entry, offset, ...deadline });
       const { info, isIncomplete } = extraction;
       if (isList(info)) {
         if (isSearch(info) && !resolvesSearches) throw new NotDeliverable('Links to search results are not supported.');
-        const { head, positions } = readList(info, link, playlistLimit);
+        const { head, positions } = readList(info, link, { offset, maxEntries: playlistLimit });
         const found = await resolvePositions(positions, { ...context, extraction }, deadline);
         const freshSeconds = isIncomplete ? FRESH_INCOMPLETE_LIST_SECONDS : FRESH_LIST_SECONDS;
         return await storeList(toPlaylist(head, found), { ...context, ...deadline }, epochSeconds() + freshSeconds);
       }
+      if (offset > 0) throw new NotFound('The link is a single item', { reason: 'no-media' });
       const resource = await saveItem(extraction, { url: link, ...identify(info), list }, { ...options, deadline });
       const { id: resourceId, freshUntil } = resource;
       await cache.putLink({ type: 'Media', ...linkBase(context), resourceId, freshUntil });
@@ -193,10 +202,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
     const entries = await pLimit(TABLE_READS_AT_ONCE).map(stored.entries, readStoredEntry);
     const missing = entries.filter(isUnresolved);
     if (missing.some(({ entry }) => entry.url === stored.url)) return undefined;
-    const playlist = toPlaylist(
-      stored,
-      await resolvePositions(withGaps(entries, stored.unavailable), context, deadline),
-    );
+    const playlist = toPlaylist(stored, await resolvePositions(withGaps(entries, stored), context, deadline));
     // Not fresh for longer than before: an entry that always fails must not keep the list from being resolved again.
     return missing.length > 0 ? storeList(playlist, { ...context, ...deadline }, stored.freshUntil) : playlist;
   };
@@ -234,7 +240,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
     deadline: ResolveDeadline,
   ): Promise<readonly PlaylistPosition[]> => {
     const { ahead } = deadline;
-    const wanted = ahead ? withoutLater(await readKnown(positions, list), ahead) : positions;
+    const wanted = ahead ? withoutLater(await readKnown(positions, list), ahead, list.offset) : positions;
     const bounds = boundEntries(deadline);
     const limit = pLimit(entriesAtOnce);
     const found = await Promise.all(
@@ -269,17 +275,25 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
       const resources = await abortable(resolveListed(listed, list, deadline), deadline.signal);
       return resources.map((resource) => toItem(listed, resource, resources.length === 1));
     } catch (error) {
-      return isPermanent(error) ? [undefined] : [{ entry: listed.entry }];
+      const { entry } = listed;
+      const reason = permanentReason(error);
+      return [reason === undefined ? { entry } : { url: entry.url, title: entry.title, reason }];
     }
   };
 
   const resolveListed = async (
     { entry, info, identity, isResolved }: ListedEntry,
-    { link, ancestors, extraction }: ListContext,
+    { link, ancestors, offset, extraction }: ListContext,
     deadline: Deadline,
   ): Promise<readonly Resource[]> => {
     if (isResolved && extraction)
-      return [await saveItem({ ...extraction, info }, { url: link, ...identity }, { ...options, deadline })];
+      return [
+        await saveItem(
+          { ...extraction, info },
+          { url: link, ...identity, ...(offset > 0 && { offset }) },
+          { ...options, deadline },
+        ),
+      ];
     const request = { url: entry.url, entry: info, ancestors: [...ancestors, link] };
     return options.resolveEntry ? options.resolveEntry(request, deadline) : resolveEntry(request, deadline);
   };
@@ -290,8 +304,9 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
   };
 
   return {
-    async resolve(url, options) {
+    async resolve(url, { offset = 0, ...options }) {
       const link = normalizeLink(url);
+      const cacheKey = pageKey(link, offset);
       const held = options.client === undefined ? undefined : names.hold(options.client);
       const deadline = { ...withSignal(options), client: held?.name };
       let release: ReleaseSlot | undefined;
@@ -300,11 +315,11 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
         if (held) {
           release = limits.tryAcquire(held.name);
           // A stored resource needs no slot: no resolve runs for it.
-          const stored = release ? undefined : await findMedia(await findFresh(link));
+          const stored = release ? undefined : await findMedia(await findFresh(cacheKey));
           if (stored) return stored;
           release ??= await limits.acquire(held.name, deadline);
         }
-        return await resolve({ link, cacheKey: link, ancestors: [] }, deadline);
+        return await resolve({ link, cacheKey, offset, ancestors: [] }, deadline);
       } finally {
         release?.(deadline.signal.aborted);
         held?.release();
@@ -330,7 +345,7 @@ function entryContext({ url, entry, ancestors }: EntryRequest): LinkContext {
   const link = normalizeLink(url);
   if (ancestors.includes(link) || ancestors.length > MAX_DEPTH) throw new NotFound('The list is nested too deeply');
   const list = isNamedByList(entry) ? ancestors.at(-1) : undefined;
-  return { link, cacheKey: entryKey(link, list), ancestors, entry, list };
+  return { link, cacheKey: entryKey(link, list), offset: 0, ancestors, entry, list };
 }
 
 const entryKey = (link: string, list?: string): string => (list ? JSON.stringify([list, link]) : link);

@@ -10,6 +10,7 @@ export {
   keyedRendition,
   keyOf,
   linkId,
+  pageKey,
   renditionId,
   resourceId,
   subtitleId,
@@ -36,6 +37,7 @@ export type {
   Thumbnail,
   Track,
   TrackWindow,
+  UnavailableEntry,
   VideoTraits,
 } from './resource.ts';
 export { chooseSubtitle } from './resource.ts';

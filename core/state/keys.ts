@@ -17,11 +17,15 @@ const KEY = new RegExp(`^([\\w-]{${RESOURCE_CHARACTERS}})([\\w-]{${RENDITION_CHA
  * The id of the resource at an origin, stable across resolves. The URL fragment is ignored: where it is a route, the
  * extractor's entry id tells the items apart.
  */
-export const resourceId = ({ url, extractor, entryId, list }: ResourceOrigin): string =>
+export const resourceId = ({ url, extractor, entryId, list, offset }: ResourceOrigin): string =>
   digestOf(
-    ['resource', url.split('#', 1)[0] ?? '', extractor, entryId, ...(list === undefined ? [] : [list])],
+    // A list is a URL: no offset is one.
+    ['resource', url.split('#', 1)[0] ?? '', extractor, entryId, ...[list ?? [], offset ? `+${offset}` : []].flat()],
     RESOURCE_CHARACTERS,
   );
+
+/** What a page of a list is stored under, in place of the URL. No URL is JSON, and lists name their entries by two texts. */
+export const pageKey = (url: string, offset = 0): string => (offset > 0 ? JSON.stringify([url, offset]) : url);
 
 /** The id under which a link is stored. `url` in WHATWG form, without userinfo and fragment. */
 export const linkId = (url: string): string => digestOf(['link', url], RESOURCE_CHARACTERS);
@@ -35,16 +39,16 @@ export const subtitleId = ({ language, isAutomatic }: Pick<Subtitle, 'language' 
   digestOf(['subtitle', language, String(isAutomatic)], RENDITION_CHARACTERS);
 
 /**
- * The key by which clients request the archive of a list, or of entries of it. `url` as for `linkId`.
+ * The key by which clients request the archive of a page of a list, or of entries of it. `url` as for `linkId`.
  * @param isSplit whether the entries are the chapters of an item. @default false
  */
 export const archiveKey = (
   url: string,
-  { selected = [] }: Pick<ArchivedList, 'selected'> = {},
+  { selected = [], offset }: Pick<ArchivedList, 'selected' | 'offset'> = {},
   isSplit = false,
 ): string =>
   digestOf(
-    [isSplit ? 'chapters' : 'archive', url, ...selected.flat().map(String)],
+    [isSplit ? 'chapters' : 'archive', pageKey(url, offset), ...selected.flat().map(String)],
     RESOURCE_CHARACTERS + RENDITION_CHARACTERS,
   );
 

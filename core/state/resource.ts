@@ -57,6 +57,8 @@ export interface ResourceOrigin {
   readonly extractor: string;
   /** yt-dlp's `id` of the item. */
   readonly entryId: string;
+  /** Entries before the page of the list that the item came with. Ids are unique within a page. @default 0 */
+  readonly offset?: number;
   /**
    * The list whose metadata replaces the item's own, as in feeds. It separates resources of one item that different lists
    * describe differently.
@@ -246,9 +248,24 @@ export interface PlaylistLink extends LinkBase {
   readonly entries: readonly PlaylistEntry[];
   /** Entries of the list at its source. */
   readonly totalEntries?: number;
-  readonly isCut?: boolean;
-  /** One-based places of entries that `entries` omits, ascending. */
+  /** Entries before the first one of this page. @default 0 */
+  readonly offset?: number;
+  /** Entries before the next page. Absent: the list ends here. */
+  readonly nextOffset?: number;
+  /** One-based places in the list of entries that `entries` omits, ascending. */
   readonly unavailable?: readonly number[];
+  /** What is known of them. */
+  readonly unavailableEntries?: readonly UnavailableEntry[];
+}
+
+/** An entry of a list that is gone, private or protected. */
+export interface UnavailableEntry {
+  /** One-based place in the list at its source. */
+  readonly number: number;
+  readonly url: string;
+  readonly title: string | null;
+  /** Name of the problem type. */
+  readonly reason: string;
 }
 
 export interface PlaylistEntry {
@@ -274,8 +291,10 @@ export interface ArchivedList {
   readonly title: string | null;
   readonly author: string | null;
   readonly entries: readonly PlaylistEntry[];
-  readonly isCut?: boolean;
-  /** One-based places of entries that `entries` omits, ascending. */
+  /** As those of the page of the list. */
+  readonly offset?: number;
+  readonly nextOffset?: number;
+  /** One-based places in the list of entries that `entries` omits, ascending. */
   readonly unavailable?: readonly number[];
   /** What the archive has of them. Absent: all. */
   readonly selected?: EntrySelection;

@@ -1,7 +1,7 @@
 import { toProblem } from '../../core/api/index.ts';
-import { NotFound } from '../../core/errors/index.ts';
+import { type AbsenceReason, NotFound } from '../../core/errors/index.ts';
 import { describeError, type Log } from '../../core/log/index.ts';
-import { type EntryRequest, isPermanent, type ResolveEntry, type Resolver } from '../../core/resolve/index.ts';
+import { type EntryRequest, permanentReason, type ResolveEntry, type Resolver } from '../../core/resolve/index.ts';
 import type { State } from '../../core/state/index.ts';
 
 /** Invokes the resolver for one entry of a playlist. Serialized as JSON. */
@@ -18,7 +18,9 @@ export interface EntryEvent {
  * Ids of resources in the table, since the resources could exceed the size of a response; or a failure: of an entry that is
  * gone for good, which is left out, or of one that may succeed later, which keeps the metadata of the list.
  */
-type EntryAnswer = { readonly resources: readonly string[] } | { readonly failure: 'final' | 'passing' };
+type EntryAnswer =
+  | { readonly resources: readonly string[] }
+  | { readonly failure: 'final' | 'passing'; readonly reason?: string | undefined };
 
 interface FanOutOptions {
   /** Invokes the resolver and returns its response. @throws Error without a response */
@@ -47,8 +49,9 @@ export function createFanOut({ invoke, state, resolveHere }: FanOutOptions): Res
       throw error;
     });
     if (answer === undefined) return resolveHere(request, options);
-    const { resources: ids, failure } = Object(answer) as { resources?: unknown; failure?: unknown };
-    if (failure === 'final') throw new NotFound();
+    const { resources: ids, failure, reason } = Object(answer) as Record<string, unknown>;
+    // Of whatever class it was: the list names its reason alone.
+    if (failure === 'final') throw new NotFound(undefined, { reason: reason as AbsenceReason | undefined });
     if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string'))
       throw new Error('The entry was not resolved');
     const found = await Promise.all(ids.map(state.getResource));
@@ -70,6 +73,7 @@ export const createResolveEntry =
       const { details, cause } = toProblem(error);
       if (details.status >= 500)
         log.warn('Failed to resolve a playlist entry', { error: describeError(cause ?? error) });
-      return { failure: isPermanent(error) ? 'final' : 'passing' };
+      const reason = permanentReason(error);
+      return { failure: reason === undefined ? 'passing' : 'final', reason };
     }
   };

@@ -41,6 +41,7 @@ export function toFeed(resolved: Resolved, options: FeedOptions, items: Iterable
   const { link, baseUrl, selection } = options;
   const source = normalizeLink(link.trim());
   const { title, author, coverUrl } = resolved.type === 'Media' ? resolved.resource : resolved;
+  const nextOffset = resolved.type === 'Media' ? undefined : resolved.nextOffset;
   const cover = itemsOf(resolved, source).find(({ entry }) => entry.coverUrl)?.entry.coverUrl;
   return {
     title: title ?? source,
@@ -49,6 +50,11 @@ export function toFeed(resolved: Resolved, options: FeedOptions, items: Iterable
     link: source,
     /** This feed; undefined while the address of the instance is not known. */
     selfUrl: baseUrl && urlOf('Feed', { ...options, selection: { ...selection, feedFormat: 'rss' } }),
+    /** What follows in the list. */
+    nextUrl:
+      baseUrl && nextOffset && !selection.entries
+        ? urlOf('Feed', { ...options, selection: { ...selection, feedFormat: 'rss', offset: nextOffset } })
+        : undefined,
     imageUrl: coverUrl ?? cover ?? null,
     items: [...items].filter((item) => item !== undefined),
   };
@@ -58,7 +64,7 @@ export function toFeed(resolved: Resolved, options: FeedOptions, items: Iterable
 export function* feedItems(resolved: Resolved, options: FeedOptions): Generator<FeedItem | undefined> {
   const source = normalizeLink(options.link.trim());
   const items = itemsOf(resolved, source);
-  const numbered = [...numberEntries(items, resolved.type === 'PlayList' ? resolved.unavailable : [])];
+  const numbered = [...numberEntries(items, resolved.type === 'PlayList' ? resolved : {})];
   const list = resolved.type === 'Media' ? resolved.resource : resolved;
   const { pathOf } = listFileNames(list, numbered.at(-1)?.[0] ?? 0);
   for (const [number, item] of numbered) {
@@ -86,9 +92,9 @@ function toItem(item: ListItem, place: ItemNaming, options: FeedOptions) {
   const { entry, resource } = item;
   const { url } = entry;
   const { hasOwnLink } = place;
-  const { entries: _, ...ofEntry } = options.selection;
+  const { entries: _, offset: __, ...ofEntry } = options.selection;
   const { skip } = ofEntry;
-  const media = mediaOf(item, place, options);
+  const media = mediaOf(item, place, { ...options, selection: ofEntry });
   if (!media) return undefined;
   const { details, durationSeconds, subtitles, isLive = false } = resource ?? {};
   // Times of what is skipped are not those of the file, which has its own chapters.

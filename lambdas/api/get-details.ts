@@ -1,25 +1,50 @@
 import { availabilityDelayMs } from '@reelay/source/track';
-import type { Schema } from '../../core/api/index.ts';
-import type { SignKey } from '../../core/http/index.ts';
+import { readSelection, type Schema } from '../../core/api/index.ts';
+import { readWaitPreference, type SignKey } from '../../core/http/index.ts';
+import type { ResolvedPlaylist } from '../../core/resolve/index.ts';
 import { keyOf, type Rendition, type Resource, youtubeIdOf } from '../../core/state/index.ts';
-import { type OperationHandler, signKeyFor } from '../http-handler.ts';
+import { headerOf, type OperationHandler, signKeyFor } from '../http-handler.ts';
 import { audioRenditions, toMedia } from './get-resource.ts';
-import { type ResolveDependencies, singleResource } from './resolve-request.ts';
+import type { ResolveDependencies } from './resolve-request.ts';
 
 export interface GetDetailsOptions extends ResolveDependencies {
   /** Service that knows segments of videos. @default there is none */
   readonly sponsorblockUrl?: string;
 }
 
-/** GET /api/Fetch/GetDetails: what GetResource leaves out, from the same resolve. */
+/** GET /api/Fetch/GetDetails: what GetResource leaves out, from the same resolve; of a list of one, that of its item. */
 export const createGetDetails =
   ({ resolveRequest, sponsorblockUrl }: GetDetailsOptions): OperationHandler =>
   async (event, context) => {
-    const { resolved } = await resolveRequest(event, context);
-    const signKey = signKeyFor(event);
-    const hasSegments = sponsorblockUrl !== undefined;
-    return { json: toMediaDetails(singleResource(resolved), { signKey, hasSegments }) };
+    const { offset } = readSelection('GetDetails', new URLSearchParams(event.rawQueryString));
+    const maxEntryWaitSeconds = readWaitPreference(headerOf(event, 'prefer'));
+    const { resolved } = await resolveRequest(event, context, { maxEntryWaitSeconds, offset });
+    const options = { signKey: signKeyFor(event), hasSegments: sponsorblockUrl !== undefined };
+    if (resolved.type === 'Media') return { json: toMediaDetails(resolved.resource, options) };
+    const { items, unavailableEntries = [] } = resolved;
+    const [first, second] = items;
+    const details = first?.resource && !second ? toMediaDetails(first.resource, options) : toListDetails(resolved);
+    return { json: { ...details, unavailable: unavailableEntries } };
   };
+
+const toListDetails = ({ title, author, coverUrl }: ResolvedPlaylist): Schema<'MediaDetails'> => ({
+  type: 'PlayList',
+  title,
+  author,
+  coverUrl,
+  durationSeconds: null,
+  isLive: false,
+  availableInSeconds: null,
+  description: null,
+  uploadDate: null,
+  tags: [],
+  chapters: [],
+  thumbnails: [],
+  audio: [],
+  subtitles: [],
+  segmentsKey: null,
+  unavailable: [],
+});
 
 /** Until the source serves the last of its tracks; null when it serves all. */
 function availableInSeconds({ tracks }: Resource, now: number): number | null {
@@ -91,5 +116,6 @@ export function toMediaDetails(
       isAutomatic: subtitle.isAutomatic,
     })),
     segmentsKey: hasSegments && youtubeIdOf(resource) ? itemKey : null,
+    unavailable: [],
   };
 }

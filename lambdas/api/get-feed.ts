@@ -37,8 +37,8 @@ export const createGetFeed =
   async (event, context): Promise<Result> => {
     // Before the resolve, which takes seconds.
     const selection = readSelection('Feed', new URLSearchParams(event.rawQueryString));
-    const { feedFormat: format = 'rss' } = selection;
-    const { resolved, sent: link } = await resolveRequest(event, context, undefined, resolveFew(selection.entries));
+    const { feedFormat: format = 'rss', offset, entries } = selection;
+    const { resolved, sent: link } = await resolveRequest(event, context, { offset, ahead: resolveFew(entries) });
     if (format === 'transcript') {
       const resource = singleResource(resolved);
       return redirect(event, 'Subtitle', keyOf(resource.id, chooseSubtitle(resource).id));

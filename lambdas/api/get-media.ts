@@ -29,9 +29,9 @@ export const createGet =
   ({ resolveRequest, state }: GetOptions): OperationHandler =>
   async (event, context) => {
     const selection = readSelection('Get', new URLSearchParams(event.rawQueryString));
-    const { entries, isArchive, isSplit, window, maxBytes } = selection;
+    const { entries, isArchive, isSplit, window, maxBytes, offset } = selection;
     const ahead = isArchive ? resolveFew(entries) : undefined;
-    const { resolved, sent } = await resolveRequest(event, context, undefined, ahead);
+    const { resolved, sent } = await resolveRequest(event, context, { offset, ahead });
     if (isArchive) {
       const list = isSplit
         ? toChapterList(singleResource(resolved), sent, entries)
@@ -98,7 +98,7 @@ const UNREADABLE = [404, 415, 502];
 export const createGetArchiveList =
   ({ resolveRequest, state, log }: GetArchiveListOptions): OperationHandler =>
   async (event, context) => {
-    const { jobId } = readSelection('ArchiveList', new URLSearchParams(event.rawQueryString));
+    const { jobId, offset } = readSelection('ArchiveList', new URLSearchParams(event.rawQueryString));
     const report = async (progress: Partial<ArchiveProgress>) => {
       if (jobId === undefined || event.requestContext.http.method !== 'GET') return;
       await state
@@ -106,7 +106,7 @@ export const createGetArchiveList =
         .catch((error) => log.warn('Failed to store the progress of an archive', { error }));
     };
     try {
-      const { resolved, sent } = await resolveRequest(event, context, undefined, resolveFew());
+      const { resolved, sent } = await resolveRequest(event, context, { offset, ahead: resolveFew() });
       if (resolved.type === 'Media')
         throw problems.badRequest('The link is a single item. Use Get for its stream, or the link of a list.');
       const list = toArchivedList(resolved, sent);

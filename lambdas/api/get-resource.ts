@@ -11,7 +11,7 @@
  * 4. The request is counted, which never fails the response, and the resource is returned as JSON.
  */
 import { abortable } from '@reelay/concurrency';
-import type { Schema } from '../../core/api/index.ts';
+import { readSelection, type Schema } from '../../core/api/index.ts';
 import { type ConversionName, conversionNames, conversions } from '../../core/conversions/index.ts';
 import { readWaitPreference, type SignKey } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
@@ -32,7 +32,8 @@ export const createGetResource =
   ({ resolveRequest, state, log }: GetResourceOptions): OperationHandler =>
   async (event, context) => {
     const waitSeconds = readWaitPreference(headerOf(event, 'prefer'));
-    const { resolved, sent } = await resolveRequest(event, context, waitSeconds);
+    const { offset } = readSelection('GetResource', new URLSearchParams(event.rawQueryString));
+    const { resolved, sent } = await resolveRequest(event, context, { maxEntryWaitSeconds: waitSeconds, offset });
     await countRequest(state, log);
     const json = toResourceInformation(resolved, sent, signKeyFor(event));
     if (resolved.type !== 'PlayList') return { json };
@@ -42,13 +43,14 @@ export const createGetResource =
 
 /**
  * What the response cannot say, as a dictionary (RFC 9651): `listed` entries, `total` at the source if known, `cut` at the
- * limit, and the one-based places of `unavailable` entries.
+ * limit, which `next` entries precede, and the one-based places in the list of `unavailable` entries.
  */
-function describePlaylist({ items, totalEntries, isCut, unavailable = [] }: ResolvedPlaylist): string {
+function describePlaylist({ items, totalEntries, offset, nextOffset, unavailable = [] }: ResolvedPlaylist): string {
   const members = [
     `listed=${items.length}`,
     totalEntries !== undefined && `total=${totalEntries}`,
-    isCut && 'cut',
+    offset && `offset=${offset}`,
+    nextOffset && `cut, next=${nextOffset}`,
     unavailable.length > 0 && `unavailable=(${unavailable.join(' ')})`,
   ];
   return members.filter(Boolean).join(', ');

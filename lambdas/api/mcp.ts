@@ -34,7 +34,7 @@ export const createMcp = (options: McpOptions): OperationHandler => {
       },
       resolve: (url: string) => {
         const rawQueryString = new URLSearchParams({ url }).toString();
-        return resolveRequest({ ...event, rawQueryString }, context, 0);
+        return resolveRequest({ ...event, rawQueryString }, context, { maxEntryWaitSeconds: 0 });
       },
     };
     const { serveMessage } = await import('./mcp-server.ts');

@@ -1,6 +1,6 @@
 import { problems } from '../../core/api/index.ts';
 import { InMaintenance } from '../../core/errors/index.ts';
-import type { EntriesAhead, Resolved, Resolver } from '../../core/resolve/index.ts';
+import type { EntriesAhead, PageOfList, Resolved, Resolver } from '../../core/resolve/index.ts';
 import type { Resource, State } from '../../core/state/index.ts';
 import {
   clientOfEvent,
@@ -26,17 +26,21 @@ export interface ResolvedRequest {
   readonly client: string;
 }
 
+interface ResolveRequestBounds extends PageOfList {
+  /** How long the response may wait for entries of a list. @default as long as the resolve may take */
+  readonly maxEntryWaitSeconds?: number | undefined;
+  /** The entries of a list that are resolved before they are needed. @default all */
+  readonly ahead?: EntriesAhead | undefined;
+}
+
 /**
  * Resolves the `url` parameter of a request.
- * @param maxEntryWaitSeconds how long the response may wait for entries of a list. @default as long as the resolve may take
- * @param ahead the entries of a list that are resolved before they are needed. @default all
  * @throws Problem 400 or 403 for the request, InMaintenance, StateUnavailable, StorageFull, and what `Resolver.resolve` throws
  */
 type ResolveRequest = (
   event: Event,
   context: InvocationContext,
-  maxEntryWaitSeconds?: number,
-  ahead?: EntriesAhead,
+  bounds?: ResolveRequestBounds,
 ) => Promise<ResolvedRequest>;
 
 /** What an operation that resolves needs. */
@@ -60,12 +64,7 @@ export function createResolveRequest(options: ResolveRequestOptions): ResolveReq
   const { resolver, state, isFromEdge, measure = (resolve) => resolve() } = options;
   const requireAvailable = createMaintenanceCheck(state);
 
-  const resolveRequest: ResolveRequest = async (
-    event,
-    { signal },
-    maxEntryWaitSeconds = Number.POSITIVE_INFINITY,
-    ahead?,
-  ) => {
+  const resolveRequest: ResolveRequest = async (event, { signal }, { offset, maxEntryWaitSeconds, ahead } = {}) => {
     const { rawQueryString, requestContext } = event;
     refuseCrossSite(event, options);
     const { link, sent } = parseLinkParameter(rawQueryString);
@@ -74,9 +73,10 @@ export function createResolveRequest(options: ResolveRequestOptions): ResolveReq
     await state.requireSpace();
     // Not from now: API Gateway's 30 s include a cold start of this function.
     const deadline = requestContext.timeEpoch + RESOLVE_TIMEOUT_MS;
-    const entriesDeadline = requestContext.timeEpoch + maxEntryWaitSeconds * 1000;
+    const entriesDeadline = requestContext.timeEpoch + (maxEntryWaitSeconds ?? Number.POSITIVE_INFINITY) * 1000;
     const client = clientOfEvent(event, isFromEdge !== undefined);
     const resolved = await resolver.resolve(link, {
+      offset,
       deadline,
       ...(entriesDeadline < deadline && { entriesDeadline }),
       ahead,

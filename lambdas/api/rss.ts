@@ -36,14 +36,16 @@ export function writeRss(feed: Feed): string {
   return `${XML_DECLARATION}${rss}\n`;
 }
 
-function channelHead({ title, author, link, selfUrl, imageUrl }: Feed): string {
+function channelHead({ title, author, link, selfUrl, nextUrl, imageUrl }: Feed): string {
   return [
     textElement('title', title),
     textElement('link', link),
     textElement('description', author ? `${title} · ${author}` : title),
     textElement('generator', 'Reelay'),
     textElement('ttl', String(TTL_MINUTES)),
-    selfUrl ? element('atom:link', '', { rel: 'self', type: 'application/rss+xml', href: selfUrl }) : '',
+    atomLink('self', selfUrl),
+    // RFC 5005: clients that follow it read the whole list.
+    atomLink('next', nextUrl),
     imageUrl
       ? element('image', textElement('url', imageUrl) + textElement('title', title) + textElement('link', link))
       : '',
@@ -53,6 +55,9 @@ function channelHead({ title, author, link, selfUrl, imageUrl }: Feed): string {
     textElement('podcast:guid', uuid5(link)),
   ].join('');
 }
+
+const atomLink = (rel: string, href: string | undefined): string =>
+  href ? element('atom:link', '', { rel, type: 'application/rss+xml', href }) : '';
 
 function writeItem(item: FeedItem): string {
   const { id, title, author, link, description, uploadDate, durationSeconds, imageUrl, media } = item;

@@ -161,7 +161,7 @@ export const OPERATIONS: Readonly<Record<string, OperationTable>> = {
 
 /** What this service adds to operations of the contract: optional parameters, and the responses that belong to them. */
 export const ADDITIONS: Readonly<Record<string, Pick<OperationTable, 'parameters' | 'responses'>>> = {
-  'GET /api/Fetch/GetResource': { parameters: ['header Prefer string'], responses: {} },
+  'GET /api/Fetch/GetResource': { parameters: ['query offset string', 'header Prefer string'], responses: {} },
   'GET /api/Stream/Media/{key}': {
     parameters: [
       'bitrate',

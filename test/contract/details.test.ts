@@ -65,10 +65,39 @@ describe('GET /api/Fetch/GetDetails', () => {
     expect(target.origin.requests.length).toBe(before);
   });
 
-  it('answers 415 for a playlist and 404 for nothing', async () => {
-    const of = (path: string) => target.get(target.pathOf('Fetch/GetDetails', path));
-    expect((await of('/site/list/details?n=2')).status).toBe(415);
-    expect((await of('/site/nothing/details')).status).toBe(404);
+  it('names the entries of a list that GetResource leaves out, and why', async () => {
+    const path = '/site/list/left-out?n=4&dead=1&drm=3';
+    await target.resolve(path);
+    const entry = (kind: string, number: number) => target.origin.url(`/site/${kind}/left-out-${number}`);
+    expect(await getDetails(path)).toMatchObject({
+      type: 'PlayList',
+      title: 'List left-out',
+      audio: [],
+      unavailable: [
+        { number: 1, url: entry('gone', 1), title: 'Entry 1', reason: 'gone' },
+        { number: 3, url: entry('drm', 3), title: 'Entry 3', reason: 'drm' },
+      ],
+    });
+    // Of a list with one that is left, that of the item.
+    expect(await getDetails('/site/list/one-left?n=2&dead=1')).toMatchObject({
+      type: 'Media',
+      title: expect.stringContaining('one-left-2'),
+      unavailable: [{ number: 1, title: 'Entry 1' }],
+    });
+  });
+
+  it('waits for no entry of a list when the client does not', async () => {
+    const before = target.origin.requests.length;
+    const path = target.pathOf('Fetch/GetDetails', '/site/list/unwaited?n=3&dead=1');
+    const { status, body } = await target.get(path, { headers: { prefer: 'wait=0' } });
+    expect([status, JSON.parse(body.toString()).unavailable]).toEqual([200, []]);
+    expect(target.origin.requests.slice(before).map(({ path }) => path)).toEqual([
+      '/site-api/list/unwaited?n=3&dead=1',
+    ]);
+  });
+
+  it('answers 404 for nothing', async () => {
+    expect((await target.get(target.pathOf('Fetch/GetDetails', '/site/nothing/details'))).status).toBe(404);
   });
 });
 

@@ -33,6 +33,25 @@ describe('a playlist', () => {
     expect(new Set(keys).size).toBe(length);
   });
 
+  it('is read in pages, which keep the numbers of the list and resolve what they have alone', async () => {
+    const list = '/site/list/paged?n=5&dead=4';
+    const path = (offset: number) => `${target.pathOf('Fetch/GetResource', list)}&offset=${offset}`;
+    const before = target.origin.requests.length;
+    const last = await target.get(path(2));
+    const { title, mediaItems } = JSON.parse(last.body.toString());
+    expect([
+      title,
+      mediaItems.map(({ requestedUrl }: { requestedUrl: string }) => requestedUrl.split('-').at(-1)),
+    ]).toEqual(['List paged', ['3', '5']]);
+    expect(last.headers['x-playlist']).toBe('listed=2, total=5, offset=2, unavailable=(4)');
+    const asked = target.origin.requests.slice(before).map(({ path }) => /paged-(\d)/.exec(path)?.[1]);
+    expect(new Set(asked)).toEqual(new Set([undefined, '3', '4', '5']));
+    expect((await target.get(path(5))).status).toBe(404);
+    const { resource } = await target.resolve(list);
+    expect(resource.mediaItems).toHaveLength(4);
+    expect((await target.get(`${target.pathOf('Fetch/GetResource', '/files/clip.mp4')}&offset=1`)).status).toBe(404);
+  });
+
   // What is left out, and what is completed later: test/core/resolve/playlists.
   it('is answered at once with what is resolved when the client does not wait for entries', async () => {
     const path = target.pathOf('Fetch/GetResource', '/site/list/patient?n=3');

@@ -24,7 +24,12 @@ export interface ApiFakes {
   count: number;
   /** Returned by a resolve, or thrown when it is an error. */
   outcome: Resolved | Error;
-  readonly resolves: { readonly url: string; readonly deadline: number; readonly ahead?: EntriesAhead | undefined }[];
+  readonly resolves: {
+    readonly url: string;
+    readonly deadline: number;
+    readonly offset?: number;
+    readonly ahead?: EntriesAhead | undefined;
+  }[];
   /** Lists stored for archives. */
   readonly lists: ArchivedList[];
   /** Whether search results are resolved. */
@@ -85,8 +90,8 @@ export function functionsOver(fakes: ApiFakes, environment = 'Development') {
       resolve(act());
     });
   const resolver: Pick<Resolver, 'resolve' | 'readSubtitle'> = {
-    resolve: async (url, { deadline, ahead }) => {
-      fakes.resolves.push({ url, deadline, ahead });
+    resolve: async (url, { deadline, offset, ahead }) => {
+      fakes.resolves.push({ url, deadline, ahead, ...(offset && { offset }) });
       if (fakes.outcome instanceof Error) throw fakes.outcome;
       return fakes.outcome;
     },

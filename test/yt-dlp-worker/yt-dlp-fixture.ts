@@ -135,6 +135,13 @@ export function testExtraction(
   it('lists a playlist up to the limit, without resolving its entries', async () => {
     const answer = await request(requestOf('/site/list/limits?n=6', { playlistLimit: 3 }));
     expect(answer).toMatchObject({ ok: true, info: { _type: 'playlist', entries: [{}, {}, { _type: 'url' }] } });
+    const last = await request(requestOf('/site/list/limits?n=6', { playlistLimit: 3, playlistOffset: 4 }));
+    expect(last).toMatchObject({
+      ok: true,
+      info: { playlist_count: 6, entries: [{ title: 'Entry 5' }, { title: 'Entry 6' }] },
+    });
+    const none = await request(requestOf('/site/list/limits?n=6', { playlistOffset: 6 }));
+    expect(none).toMatchObject({ ok: true, info: { entries: [] } });
     expect(origin.requestsTo('/site-api/watch/limits')).toEqual([]);
   });
 

@@ -55,6 +55,7 @@ export interface MediaDetails {
   subtitles: SubtitleInformation[];
   /** A key for SkipSegments; null where the instance can know none of the item */
   segmentsKey: string | null;
+  unavailable: UnavailableEntry[];
 }
 
 export interface MediaInformation {
@@ -184,6 +185,15 @@ export interface Thumbnail {
   height: number | null;
 }
 
+export interface UnavailableEntry {
+  /** Place in the list, from 1 */
+  number: number;
+  url: string;
+  title: string | null;
+  /** The name in the type of the problem that its link has */
+  reason: string;
+}
+
 export type UrlType = 'Combined' | 'Media';
 
 /** What `/api/Get` selects and how it is sent: `{ quality: '1080p' }`, `{ quality: 'mp3', bitrate: '320' }`. */
@@ -214,6 +224,8 @@ export type Selection = {
   skip?: string;
   /** Segments to write as chapters, as those of skip, between the chapters of the item. Includes tags=true */
   mark?: string;
+  /** Entries of a list to leave out at its beginning: 200 gives those from number 201 on. 404 beyond the end of the list, and for a single item */
+  offset?: string;
   /** Of an archive: Number of the first entry, from 1: continues an interrupted archive that has no length */
   from?: string;
   /** Of an archive: Numbers of entries of a list, from 1, such as 1-3,7; all by default */

@@ -164,10 +164,14 @@ const isRefusal = (reason: Reason): reason is RefusalReason => reason in DETAILS
 const causeOf = ({ kind, httpStatus, extractor, message, classes }: WorkerFailure): Error =>
   Object.assign(new Error(message ?? kind), { name: 'ExtractionFailure', kind, httpStatus, extractor, classes });
 
-/** Whether an entry of a playlist is gone, private or protected for good, rather than temporarily out of reach. */
-export const isPermanent = (error: unknown): boolean =>
+/** Why an entry of a playlist is gone, private or protected for good; undefined where it is temporarily out of reach. */
+export const permanentReason = (error: unknown): string | undefined =>
   (error instanceof NotFound || error instanceof NotDeliverable || error instanceof EgressRefused) &&
-  !isPassing(error.reason);
+  !isPassing(error.reason)
+    ? error.reason
+    : undefined;
+
+export const isPermanent = (error: unknown): boolean => permanentReason(error) !== undefined;
 
 export type Reason = AbsenceReason | RefusalReason | UpstreamReason;
 

@@ -1,5 +1,5 @@
 export { type Info, infoList, isList, isResolvedEntry, text, webUrl } from '../../parsing/index.ts';
-export { isPermanent, toError } from './failures.ts';
+export { isPermanent, permanentReason, toError } from './failures.ts';
 export { createImpersonation } from './impersonation.ts';
 export {
   type Identity,

@@ -43,7 +43,7 @@ export const UNKNOWN_DATE = new Date(Date.UTC(1980, 0, 1));
  * @throws InvalidParameter when none of the entries has the number `from` or a higher one
  */
 export function listContents(list: ArchivedList, { from = 1 }: Pick<Selection, 'from'>): ArchiveContents {
-  const all = [...numberEntries(list.entries, list.unavailable)];
+  const all = [...numberEntries(list.entries, list)];
   const last = all.at(-1)?.[0] ?? 0;
   const entries = new Map(all.filter(([number]) => number >= from && isSelected(number, list.selected)));
   if (entries.size === 0) throw new InvalidParameter(`The last entry of the list is number ${last}.`);
@@ -60,11 +60,18 @@ export function listContents(list: ArchivedList, { from = 1 }: Pick<Selection, '
 }
 
 function indexText(
-  { title, url, entries: { length }, unavailable = [], isCut }: ArchivedList,
+  { title, url, entries: { length }, unavailable = [], nextOffset }: ArchivedList,
   entries: ArchiveContents['entries'],
   results: readonly EntryResult[],
 ): string {
-  const missing = results.filter((result) => 'reason' in result).length;
+  const missing = results.flatMap((result) => ('reason' in result ? result.number : []));
+  const counts = [
+    `${results.length - missing.length} of ${length + unavailable.length}`,
+    entries.size < length && `Selected: ${entries.size}`,
+    unavailable.length > 0 && `Not available: ${unavailable.join(', ')}`,
+    missing.length > 0 && `Missing: ${missing.join(', ')}`,
+    nextOffset && `The list goes on: offset=${nextOffset} has what follows`,
+  ];
   const lines = results.flatMap((result) => {
     const { title: entryTitle, url: entryUrl } = entries.get(result.number) ?? { title: null, url: '' };
     const isMissing = 'reason' in result;
@@ -76,13 +83,7 @@ function indexText(
       ...(isMissing ? [`   MISSING: ${oneLine(result.reason)}`] : []),
     ];
   });
-  const head = [
-    oneLine(title ?? 'Untitled'),
-    oneLine(url),
-    `${length + unavailable.length} entries in the list, ${results.length - missing} in this archive, ${missing} missing`,
-    ...(unavailable.length > 0 ? [`Gone, private or protected at the source: ${unavailable.join(', ')}`] : []),
-    ...(isCut ? ['The list is longer: this is as much of a list as the server resolves'] : []),
-  ];
+  const head = [oneLine(title ?? 'Untitled'), oneLine(url), `${counts.filter(Boolean).join('. ')}.`];
   return `${[...head, ...lines].join('\n')}\n`;
 }
 
@@ -138,7 +139,8 @@ export async function resolveEntry(
   if (!resolve) throw new NotFound('The entry is not stored');
   if (entry.url === list.url && entry.resourceId === undefined)
     throw new NotDeliverable('The entry is the list itself.');
-  const resolved = await resolve(entry.url, { deadline: Date.now() + RESOLVE_TIMEOUT_MS, signal, client });
+  const offset = entry.url === list.url ? list.offset : undefined;
+  const resolved = await resolve(entry.url, { offset, deadline: Date.now() + RESOLVE_TIMEOUT_MS, signal, client });
   if (resolved.type === 'Media') return resolved.resource;
   // An entry without a link of its own comes with the page of its list.
   const item = resolved.items.find(({ resource }) => resource && resource.id === entry.resourceId);

@@ -1,7 +1,7 @@
 import { createEgress, type Egress } from '../../../core/egress/create-egress.ts';
 import { createResolver, type ResolverOptions } from '../../../core/resolve/create-resolver.ts';
-import type { ResolveBounds } from '../../../core/resolve/index.ts';
-import type { WorkerFailure } from '../../../packages/yt-dlp-worker/src/worker/worker-protocol.ts';
+import type { PageOfList, ResolveBounds } from '../../../core/resolve/index.ts';
+import type { WorkerFailure, WorkerRequest } from '../../../packages/yt-dlp-worker/src/worker/worker-protocol.ts';
 import { startOrigin } from '../../origin/server.ts';
 import { afterFile } from '../../support/after-file.ts';
 import { keepOpen } from '../../support/leftovers.ts';
@@ -57,6 +57,10 @@ export const listed = (name: string, more: Info = {}): Info => ({
 });
 export const list = (...entries: Info[]): Info => ({ _type: 'playlist', id: 'list', title: 'List', entries });
 
+/** As yt-dlp lists them. */
+const pageOf = (entries: unknown, { playlistLimit, playlistOffset = 0 }: Partial<WorkerRequest>): unknown =>
+  Array.isArray(entries) && playlistLimit ? entries.slice(playlistOffset, playlistOffset + playlistLimit) : entries;
+
 /** A resolver with fake workers, which return `answers` by URL, and a table in memory. */
 export function createFixture(answers?: Record<string, Info | WorkerFailure>, options: Partial<ResolverOptions> = {}) {
   /** URLs that were extracted. */
@@ -65,7 +69,8 @@ export function createFixture(answers?: Record<string, Info | WorkerFailure>, op
     answers &&
       ((request) => {
         extracted.push(request.url);
-        return answers[request.url] ?? { kind: 'http', httpStatus: 404 };
+        const answer = answers[request.url] ?? { kind: 'http', httpStatus: 404 };
+        return 'entries' in answer ? { ...answer, entries: pageOf(answer.entries, request) } : answer;
       }),
   );
   const { links, resources, touched, state } = createMemoryState();
@@ -76,7 +81,7 @@ export function createFixture(answers?: Record<string, Info | WorkerFailure>, op
     start,
     ...options,
   });
-  const resolve = (url = PAGE, more: Partial<ResolveBounds> = {}) =>
+  const resolve = (url = PAGE, more: Partial<ResolveBounds> & PageOfList = {}) =>
     resolver.resolve(url, { deadline: Date.now() + 60_000, ...more });
   const resource = async (url?: string) => {
     const resolved = await resolve(url);

@@ -139,7 +139,15 @@ describe('playlists', () => {
     const failing: Answers = { gone: GONE, late: { kind: 'timeout' }, private: { kind: 'login' } };
     const answers = listOf(['a', 'gone', 'late', 'private'], failing, { playlist_count: 9 });
     const { resolve, items } = createFixture(answers, { playlistLimit: 4 });
-    const counts = { totalEntries: 9, isCut: true, unavailable: [2, 4] };
+    const counts = {
+      totalEntries: 9,
+      nextOffset: 4,
+      unavailable: [2, 4],
+      unavailableEntries: [
+        { number: 2, url: entryUrl('gone'), title: 'Listed gone', reason: 'not-found' },
+        { number: 4, url: entryUrl('private'), title: 'Listed private', reason: 'login' },
+      ],
+    };
     expect(await resolve()).toMatchObject(counts);
     // From the table, once with an entry to resolve and once without.
     answers[entryUrl('late')] = item('late');
@@ -150,7 +158,79 @@ describe('playlists', () => {
 
   it('that end at the limit are not cut', async () => {
     const { resolve } = createFixture(listOf(['a', 'b'], {}, { playlist_count: 2 }), { playlistLimit: 2 });
-    expect(await resolve()).toMatchObject({ totalEntries: 2, isCut: false, unavailable: [] });
+    const resolved = await resolve();
+    expect(resolved).toMatchObject({ totalEntries: 2, unavailable: [] });
+    expect(resolved).not.toHaveProperty('nextOffset');
+  });
+
+  describe('in pages', () => {
+    const names = ['a', 'b', 'gone', 'c', 'd'];
+    const page = (offset: number, items: string[]) => ({
+      offset,
+      items: items.map((name) => ({ entry: { title: `Title ${name}` } })),
+    });
+
+    it('list what follows an offset, numbered by the whole list, and resolve nothing before it', async () => {
+      const { resolve, extracted } = createFixture(listOf(names, { gone: GONE }, { playlist_count: 5 }), {
+        playlistLimit: 2,
+      });
+      const second = {
+        ...page(2, ['c']),
+        unavailable: [3],
+        unavailableEntries: [{ number: 3, reason: 'not-found' }],
+        nextOffset: 4,
+      };
+      expect(await resolve(PAGE, { offset: 2 })).toMatchObject(second);
+      expect(extracted).toEqual([PAGE, entryUrl('gone'), entryUrl('c')]);
+      const last = await resolve(PAGE, { offset: 4 });
+      expect(last).toMatchObject(page(4, ['d']));
+      expect(last).not.toHaveProperty('nextOffset');
+      const first = await resolve();
+      expect(first).toMatchObject({
+        items: [{ entry: { title: 'Title a' } }, { entry: { title: 'Title b' } }],
+        nextOffset: 2,
+      });
+      expect(first).not.toHaveProperty('offset');
+      const before = extracted.length;
+      // From the table, each its own.
+      expect(await resolve(PAGE, { offset: 2 })).toMatchObject(second);
+      expect(await resolve(PAGE, { offset: 4 })).toEqual(last);
+      expect(await resolve()).toEqual(first);
+      expect(extracted.length).toBe(before);
+    });
+
+    it('are resolved at once without a share of each other', async () => {
+      const { resolve } = createFixture(listOf(names), { playlistLimit: 2 });
+      const both = await Promise.all([resolve(), resolve(PAGE, { offset: 2 })]);
+      expect(both).toMatchObject([{ items: [{}, {}] }, { offset: 2, unavailable: [] }]);
+      expect(both[0]).not.toEqual(both[1]);
+    });
+
+    it('end with NotFound beyond the list, and for a single item', async () => {
+      const { resolve } = createFixture({ ...listOf(names), [entryUrl('one')]: item('one') }, { playlistLimit: 2 });
+      await expect(resolve(PAGE, { offset: 6 })).rejects.toMatchObject({ reason: 'no-media' });
+      await expect(resolve(entryUrl('one'), { offset: 1 })).rejects.toMatchObject({ reason: 'no-media' });
+      expect(await resolve(entryUrl('one'))).toMatchObject({ type: 'Media' });
+    });
+
+    it('keep items apart that share one id, and refresh each with its own page', async () => {
+      const part = (mark: string) =>
+        item('same', { formats: [{ format_id: 'a', url: origin.url(`/files/clip.mp4?${mark}`) }] });
+      const { resolver, resolve, resources } = createFixture(
+        { [PAGE]: list(part('one'), part('two'), part('three')) },
+        { playlistLimit: 2 },
+      );
+      const itemsOf = async (offset: number) => {
+        const resolved = await resolve(PAGE, { offset });
+        return resolved.type === 'PlayList' ? resolved.items.map(({ resource }) => resource) : [];
+      };
+      const found = [...(await itemsOf(0)), ...(await itemsOf(2))];
+      expect(new Set(found.map((resource) => resource?.id)).size).toBe(3);
+      expect(resources.size).toBe(3);
+      const third = found[2];
+      expect(third?.trackNumber).toBe(3);
+      expect(third && (await resolver.refresh(third)).tracks[0]?.url).toBe(origin.url('/files/clip.mp4?three'));
+    });
   });
 
   it('pass the metadata of an entry to yt-dlp, without the data smuggled in its URL', async () => {

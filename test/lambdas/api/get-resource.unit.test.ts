@@ -23,9 +23,17 @@ describe('GET /api/Fetch/GetResource', () => {
     const list = { type: 'PlayList' as const, title: 'List', author: null, coverUrl: null, items: [{ entry }] };
     fakes.outcome = list;
     expect((await ask(fakes, FOR_LINK)).headers?.['x-playlist']).toBe('listed=1');
-    fakes.outcome = { ...list, totalEntries: 500, isCut: true, unavailable: [2, 17] };
-    const counts = 'listed=1, total=500, cut, unavailable=(2 17)';
+    fakes.outcome = { ...list, totalEntries: 500, nextOffset: 200, unavailable: [2, 17] };
+    const counts = 'listed=1, total=500, cut, next=200, unavailable=(2 17)';
     expect((await ask(fakes, FOR_LINK)).headers?.['x-playlist']).toBe(counts);
+    fakes.outcome = { ...list, offset: 200, unavailable: [201] };
+    const later = await ask(fakes, `${FOR_LINK}&offset=200`);
+    expect(later.headers?.['x-playlist']).toBe('listed=1, offset=200, unavailable=(201)');
+    expect(fakes.resolves.at(-1)).toMatchObject({ url: LINK, offset: 200 });
+  });
+
+  it.each(['-1', '1.5', 'x', '1000000'])('refuses offset=%s', async (offset) => {
+    expect((await ask(fakes, `${FOR_LINK}&offset=${offset}`)).statusCode).toBe(400);
   });
 
   it.each(['failing', 'hanging'] as const)('answers 200 with a %s counter', async (countless) => {

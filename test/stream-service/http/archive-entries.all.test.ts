@@ -14,7 +14,7 @@ describe('entries that cannot be opened', () => {
     const { take } = await start([{ isUnsized: true, source: dead }, {}, { resource: { isLive: true } }]);
     const { names, index } = await take();
     expect(names).toEqual([THREE[1], 'A list/index.txt']);
-    expect(index).toContain('1 in this archive, 2 missing');
+    expect(index).toContain('\n1 of 3. Missing: 1, 3.\n');
     expect(index).toContain('1. Title 0\n   https://site.example/0\n   MISSING: Resource Not Found');
     expect(index).toContain('MISSING: Unsupported Media Type. The entry is live and has no end.');
   });
@@ -46,7 +46,7 @@ describe('entries that cannot be opened', () => {
 
   it('are missing when the list has none of the quality, with a length', async () => {
     const { url } = await start([{}, { resource: { renditions: [] } }]);
-    expect((await extract(await expectSized(url()))).index).toContain('1 in this archive, 1 missing');
+    expect((await extract(await expectSized(url()))).index).toContain('\n1 of 2. Missing: 2.\n');
   });
 });
 
@@ -97,16 +97,37 @@ describe('entries that are not stored', () => {
 
 describe('a list with entries that the source no longer has', () => {
   it('keeps the numbers of the others, names those in the index, and continues by number', async () => {
-    const { get, take } = await start([{}, {}, {}], { list: { unavailable: [1, 3, 5], isCut: true } });
+    const { get, take } = await start([{}, {}, {}], { list: { unavailable: [1, 3, 5], nextOffset: 6 } });
     const { names, index } = await take();
     expect(names.map((name) => name.slice(7, 9))).toEqual(['02', '04', '06', 'in']);
-    expect(index).toContain('6 entries in the list, 3 in this archive, 0 missing');
-    expect(index).toContain('Gone, private or protected at the source: 1, 3, 5');
-    expect(index).toContain('The list is longer');
+    expect(index).toContain('\n3 of 6. Not available: 1, 3, 5. The list goes on: offset=6 has what follows.\n');
     expect(index).toContain('\n4. 04 - Someone - Title 1.mp4\n');
     const rest = await take('?from=3');
     expect(rest.names.map((name) => name.slice(7, 9))).toEqual(['04', '06', 'in']);
     expect((await get('?from=7')).status).toBe(400);
+  });
+
+  it('is numbered by the whole list where it is a later page of it', async () => {
+    const list = { offset: 200, unavailable: [202] };
+    const { take } = await start([{}, {}], { list });
+    const { names, index } = await take();
+    expect(names.map((name) => name.slice(7, 10))).toEqual(['201', '203', 'ind']);
+    expect(index).toContain('\n2 of 3. Not available: 202.\n');
+    expect((await take('?from=203')).names.map((name) => name.slice(7, 10))).toEqual(['203', 'ind']);
+  });
+
+  it('has its items resolved with the page of the list that they came with', async () => {
+    const { url } = archivedList([]);
+    const resolves: unknown[] = [];
+    const { take } = await start([{}, { isUnstored: true, entry: { url, resourceId: 'r1'.padEnd(22, '_') } }], {
+      list: { offset: 200 },
+      resolve: async (link, { offset }) => {
+        resolves.push([link, offset]);
+        throw new NotFound();
+      },
+    });
+    await take();
+    expect(resolves[0]).toEqual([url, 200]);
   });
 });
 
@@ -121,6 +142,6 @@ describe('a list of 10,000 entries', () => {
     const { take } = await start([{}], { list: { entries } });
     const { names, index } = await take('?from=9996');
     expect(names).toEqual(['A list/10000 - Someone - Title 0.mp4', 'A list/index.txt']);
-    expect(index).toContain('10000 entries in the list, 1 in this archive, 4 missing');
+    expect(index).toContain('\n1 of 10000. Selected: 5. Missing: 9996, 9997, 9998, 9999.\n');
   });
 });

@@ -49,7 +49,7 @@ describe('an archive of entries with lengths', () => {
     const { names, hashes, index } = await extract(body);
     expect(names).toEqual([...THREE, 'A list/index.txt']);
     expect(hashes.slice(0, 3)).toEqual([0, 1, 2].map((at) => sha256(bytesOf(at))));
-    expect(index).toContain('3 entries in the list, 3 in this archive, 0 missing');
+    expect(index).toContain('\n3 of 3.\n');
     expect(index).toContain('https://site.example/1');
     expect(touched).toEqual([archivedList([]).id]);
   });
@@ -109,7 +109,7 @@ describe('an archive of entries with lengths', () => {
     const { get, take } = await start([{}, {}, {}]);
     const { names, index } = await take('?from=3');
     expect(names).toEqual([THREE[2], 'A list/index.txt']);
-    expect(index).toContain('3 entries in the list, 1 in this archive');
+    expect(index).toContain('\n1 of 3. ');
     const beyond = await get('?from=4');
     expect(JSON.parse(beyond.body.toString())).toEqual({
       type: '/problems/bad-parameter',

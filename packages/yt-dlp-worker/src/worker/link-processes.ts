@@ -184,9 +184,9 @@ function extractorArgsOf(
   return [...extractorArgs, `${own ? `${own};` : 'youtube:'}player_client=${playerClient}`];
 }
 
-const flagsOf = ({ flat, playlistLimit, impersonate }: Omit<WorkerRequest, 'id'>): string[] => [
+const flagsOf = ({ flat, playlistLimit, playlistOffset = 0, impersonate }: Omit<WorkerRequest, 'id'>): string[] => [
   ...['--dump-single-json', '--skip-download', flat ? '--flat-playlist' : '--no-flat-playlist'],
-  ...['--playlist-end', String(playlistLimit)],
+  ...['--playlist-items', `${playlistOffset + 1}:${playlistOffset + playlistLimit}`],
   ...(impersonate ? ['--impersonate', impersonate] : []),
   // A failed entry of a playlist becomes null.
   '--ignore-errors',

@@ -16,6 +16,8 @@ export interface WorkerRequest {
   readonly entry?: unknown;
   /** Maximum number of entries listed. */
   readonly playlistLimit: number;
+  /** Entries left out before those. @default 0 */
+  readonly playlistOffset?: number;
   /** The browser that requests imitate, as `--impersonate` of yt-dlp; ignored by a build that cannot. @default none */
   readonly impersonate?: string;
   /** The client of YouTube to ask as, as `youtube:player_client` of `--extractor-args`. @default those that yt-dlp chooses */

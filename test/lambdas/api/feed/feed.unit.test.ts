@@ -171,6 +171,30 @@ describe('GET /api/Feed as M3U8', () => {
   });
 });
 
+describe('GET /api/Feed of a page of a list', () => {
+  beforeEach(() => {
+    fakes.publicUrl = 'https://reelay.example';
+    fakes.outcome = { ...listOf([{}, {}]), offset: 200, nextOffset: 400, unavailable: [201] } as Resolved;
+  });
+
+  it('names itself and what follows, and links entries without the offset', async () => {
+    const { body = '' } = await read({ offset: '200' });
+    expect(fakes.resolves.at(-1)).toMatchObject({ offset: 200 });
+    const links = [...body.matchAll(/rel="(\w+)"[^>]* href="[^"]*?&amp;offset=(\d+)/g)].map(([, ...found]) => found);
+    expect(links).toEqual([
+      ['self', '200'],
+      ['next', '400'],
+    ]);
+    expect(body.match(/<enclosure url="[^"]*/g)?.some((url) => url.includes('offset'))).toBe(false);
+    expect((await read({ offset: '200', entries: '202' })).body).not.toContain('rel="next"');
+  });
+
+  it('numbers files by the whole list', async () => {
+    const { body = '' } = await read({ offset: '200', format: 'metalink', entries: '203' });
+    expect(body.match(/<file name="[^"]*/g)).toEqual([expect.stringMatching(/203 - /)]);
+  });
+});
+
 describe('GET /api/Feed for download managers', () => {
   it('is a Metalink with unique names, and sizes where they are exact', async () => {
     const resources = [itemOf('Same'), itemOf('Same'), itemOf('Live', { isLive: true })].map((resource) => ({

@@ -150,7 +150,9 @@ def extract(ydl, request):
     ydl.reelay_timeouts.clear()
     ydl.reelay_refusal = ydl.reelay_failed = None
     ydl.params['extract_flat'] = 'in_playlist' if request['flat'] else False
-    ydl.params['playlistend'] = request['playlistLimit']
+    offset = request.get('playlistOffset', 0)
+    ydl.params['playliststart'] = offset + 1
+    ydl.params['playlistend'] = offset + request['playlistLimit']
     failed = skip_failed_entries(ydl)
     entry = request.get('entry')
     if entry:

@@ -1,6 +1,6 @@
 """The server loop: reads requests as JSON lines, forks once per request, writes responses as JSON lines.
 
-Request   {"id", "url", "timeoutSeconds", "proxy", "flat", "playlistLimit", "entry"?, "niceness"?,
+Request   {"id", "url", "timeoutSeconds", "proxy", "flat", "playlistLimit", "playlistOffset"?, "entry"?, "niceness"?,
            "impersonate"?, "playerClient"?, "player"?: arguments of _reelay_challenges.prepare,
            "cookies"?: those replaced since the start, as _reelay_cookies takes them,
            "identity"?: the outgoing one, by which _reelay_kept keeps values apart}
@@ -359,6 +359,9 @@ def checked_timeout(message):
         raise ValueError('proxy is not an http URL')
     if message['playlistLimit'] < 1:
         raise ValueError('playlistLimit is not positive')
+    offset = message.get('playlistOffset', 0)
+    if isinstance(offset, bool) or not isinstance(offset, int) or offset < 0:
+        raise ValueError('playlistOffset is malformed')
     if not isinstance(message.get('entry', {}), dict):
         raise ValueError('entry is not an object')
     for name in ('impersonate', 'playerClient', 'identity'):
