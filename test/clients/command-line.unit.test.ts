@@ -75,6 +75,7 @@ describe('the command line', () => {
     [[LINK, '--delete', '-o', 'a', '--format', 'zip'], /^--delete needs --output FOLDER/],
     [[LINK, '--strm', '-o', '-'], /^--strm needs --output FOLDER/],
     [[LINK, '--every', '60'], /^--every needs --output FOLDER/],
+    [[LINK, '--limit', '1.5', '-o', 'a/'], /^--limit 1.5 is not a number of entries/],
     [[LINK, '--every', '0', '-o', 'a/'], /^--every 0 is not a number of minutes/],
     [[LINK, '--every', '36000', '-o', 'a/'], /^--every 36000 is not a number of minutes/],
   ])('%j is refused', (args, message) => expect(() => parseCommand(args, {})).toThrow(message));

@@ -87,6 +87,10 @@ describe('the program', () => {
 
   it.each([
     ['/feeds/podcast.xml', /^3 fetched.*\n0 fetched, 3 there already, 0 failed\n/m],
+    [
+      '/site/list/dead?n=2&dead=1&kind=small-detailed',
+      /^\[1\/2\] Entry 1: not available, the site has removed it\n(?:.*\n)+1 fetched, 0 there already, 0 failed, 1 not available \(1: the site has removed it\)\n/m,
+    ],
     ['/status/404', /^reelay: .*\n(?:.*\n)*reelay: /],
   ])('updates a folder repeatedly with --every, despite failures of the source: %s', async (path, said) => {
     const args = ['-q', 'mp3', '-o', 'pod', '--every', '0.001'];

@@ -57,8 +57,8 @@ async function sync(options: Partial<SyncOptions> = {}, client = clientOf()) {
 }
 const pathTo = (name: string) => join(folder, name);
 const files = async () => (await readdir(folder)).filter((name) => !name.startsWith('.')).toSorted();
-const summary = (fetched: number, there: number, failed = 0) =>
-  `${fetched} fetched, ${there} there already, ${failed} failed\n`;
+const summary = (fetched: number, there: number, failed = 0, lost = '') =>
+  `${fetched} fetched, ${there} there already, ${failed} failed${lost}\n`;
 
 describe('a folder', () => {
   it('receives missing entries only, even when titles or positions in the list change', async () => {
@@ -70,11 +70,11 @@ describe('a folder', () => {
     expect(await readdir(folder)).toEqual(['.reelay.json', '01 - One.mp4', '02 - Two.mp4']);
     items = [entry('New', 'tone.m4a'), entry('Second', 'silent.mp4'), entry('First', 'clip.mp4')];
     expect(await sync()).toMatchObject({ code: 0, stderr: expect.stringContaining(summary(1, 2)) });
-    expect([await files(), streams]).toEqual([['01 - One.mp4', '02 - Two.mp4', 'New.m4a'], 3]);
+    expect([await files(), streams]).toEqual([['01 - New.m4a', '01 - One.mp4', '02 - Two.mp4'], 3]);
     const mp3 = await sync({ selection: { quality: 'mp3' } });
     // One of them has no sound.
     expect(mp3).toMatchObject({ code: EXIT_CODES.refused, stderr: expect.stringContaining(summary(2, 0, 1)) });
-    expect(await files()).toEqual(['01 - One.mp4', '02 - Two.mp4', 'First.mp3', 'New.m4a', 'New.mp3']);
+    expect(await files()).toEqual(['01 - New.m4a', '01 - New.mp3', '01 - One.mp4', '02 - Two.mp4', '03 - First.mp3']);
   });
 
   it('keeps files whose entries left the list, unless they are to be deleted and the list is complete', async () => {
@@ -130,6 +130,76 @@ describe('a folder', () => {
     expect([code, stderr]).toEqual([0, expect.stringMatching(/^The state of the folder was damaged.*\n0 fetched, 2/)]);
     expect([streams, await files()]).toEqual([0, ['01 - One.mp4', '02 - Two.mp4']]);
     expect((await sync()).stderr).toBe(summary(0, 2));
+  });
+});
+
+describe('a list with entries that are not available', () => {
+  const gone = { number: 1, url: 'https://list.example/1', title: 'Gone one', reason: 'private' };
+  const listed = (more: Partial<Client> = {}) =>
+    clientOf({
+      getDetails: async (link, options) =>
+        link === LINK
+          ? ({ unavailable: [gone] } as unknown as Awaited<ReturnType<Client['getDetails']>>)
+          : createClient({ instance: target.baseUrl }).getDetails(link, options),
+      ...more,
+    });
+
+  it('says their numbers and reasons, numbers the others as the list does, and succeeds', async () => {
+    playlist = 'listed=3, total=4, unavailable=(1)';
+    items = [...items, at('Late', '/site/gone/late')];
+    const { code, stdout, stderr } = await sync({}, listed());
+    expect([code, stdout]).toEqual([EXIT_CODES.done, `${pathTo('02 - One.mp4')}\n${pathTo('03 - Two.mp4')}\n`]);
+    const lost = ', 2 not available (1: it is private; 4: the site has removed it)';
+    expect(stderr).toMatch(/^\[1\/4\] Gone one: not available, it is private\n\[2\/4\] One: /);
+    expect(stderr).toContain('\n[4/4] Late: not available, the site has removed it\n');
+    expect(stderr).toContain(summary(2, 0, 0, lost));
+    expect((await sync({}, listed())).stderr).toContain(summary(0, 2, 0, lost));
+  });
+
+  it('says no reason that the instance does not tell', async () => {
+    playlist = 'listed=2, unavailable=(2)';
+    const { code, stderr } = await sync(
+      {},
+      listed({ getDetails: () => Promise.reject(new ReelayError('x', { status: 415 })) }),
+    );
+    expect(stderr).toContain('[2/3] Not available: not available, no reason is known\n');
+    expect(code).toBe(EXIT_CODES.done);
+  });
+});
+
+describe('a list of several pages', () => {
+  /** As an instance reads a list of which it lists two entries at once. */
+  const paged = (asked: number[] = []) =>
+    clientOf({
+      resolve: async (_, { offset = 0, onHeaders } = {}) => {
+        asked.push(offset);
+        const next = offset + 2 < items.length ? `, cut, next=${offset + 2}` : '';
+        onHeaders?.(new Headers({ 'x-playlist': `listed=2${offset ? `, offset=${offset}` : ''}${next}` }));
+        return { type: 'PlayList', mediaItems: items.slice(offset, offset + 2) } as Awaited<
+          ReturnType<Client['resolve']>
+        >;
+      },
+    });
+  beforeEach(() => {
+    items = ['One', 'Two', 'Three', 'Four', 'Five'].map((title) => entry(title, `clip.mp4?${title}`));
+  });
+  const names = (count: number) => items.slice(0, count).map(({ title }, index) => `0${index + 1} - ${title}.mp4`);
+
+  it('is fetched to its end, with the numbers of the list', async () => {
+    const asked: number[] = [];
+    expect(await sync({}, paged(asked))).toMatchObject({ code: 0, stderr: expect.stringContaining(summary(5, 0)) });
+    expect([asked, await files()]).toEqual([[0, 2, 4], names(5)]);
+    items = items.slice(0, 4);
+    expect((await sync({ deletes: true }, paged())).stderr).toContain(`Deleted ${pathTo('05 - Five.mp4')}`);
+  });
+
+  it('is fetched up to a limit, which deletes nothing', async () => {
+    const asked: number[] = [];
+    await sync({}, paged());
+    const { stderr } = await sync({ limit: 3, deletes: true }, paged(asked));
+    expect(stderr).toContain(summary(0, 3));
+    expect(stderr).toContain('Nothing was deleted');
+    expect([asked, await files()]).toEqual([[0, 2], names(5)]);
   });
 });
 
@@ -224,7 +294,7 @@ describe('an entry that fails', () => {
     const { code, stdout, stderr } = await sync();
     expect([code, stdout]).toEqual([EXIT_CODES.refused, `${pathTo('03 - One.mp4')}\n`]);
     expect(stderr).toMatch(
-      /^\[1\/4\] Gone: the site has removed it\n\[2\/4\] Now: It is live.+\n\[3\/4\] One: .+\n\[4\/4\] Shared: Entry has no link of its own.*\n1 f/,
+      /^\[1\/4\] Gone: not available, the site has removed it\n\[2\/4\] Now: It is live.+\n\[3\/4\] One: .+\n\[4\/4\] Shared: Entry has no link of its own.*\n1 f/,
     );
     items = [entry('One', 'clip.mp4'), at('Broken', '/site/bug/x')];
     const waits: number[] = [];

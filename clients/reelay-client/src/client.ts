@@ -26,6 +26,8 @@ export interface ResolveOptions extends RetryOptions {
    * @default the deadline of the instance, 25 s
    */
   readonly maxEntryWaitSeconds?: number | undefined;
+  /** Entries of a list to leave out at its beginning. @default 0 */
+  readonly offset?: number | undefined;
   /** Called with the headers of the response: `X-Playlist` says what a list has besides its entries, `X-Maintenance` how far the maintenance of the instance is. */
   readonly onHeaders?: ((headers: Headers) => void) | undefined;
 }
@@ -39,15 +41,19 @@ export interface Client {
   readonly instance: string;
   /** Whether it sends an access key. */
   readonly hasAccessKey: boolean;
-  getAppInfo(options?: Omit<ResolveOptions, 'maxEntryWaitSeconds'>): Promise<AppInfo>;
+  getAppInfo(options?: Omit<ResolveOptions, 'maxEntryWaitSeconds' | 'offset'>): Promise<AppInfo>;
   /** Metadata and renditions of a link. */
   resolve(link: string, options?: ResolveOptions): Promise<ResourceInformation>;
-  /** Description, date, chapters, thumbnails and subtitles of an item. */
-  getDetails(link: string, options?: RetryOptions): Promise<MediaDetails>;
+  /** Description, date, chapters, thumbnails and subtitles of an item; what is known of the unavailable entries of a list. */
+  getDetails(link: string, options?: ResolveOptions): Promise<MediaDetails>;
   /** What a player can play side by side or as one file: every track can be sought in. */
   getPlayback(link: string, options?: RetryOptions): Promise<Playback>;
   /** A link as a feed, whose links work without the access key for a year. */
-  getFeed(link: string, format: 'rss' | 'm3u8' | 'metalink', options?: RetryOptions): Promise<string>;
+  getFeed(
+    link: string,
+    format: 'rss' | 'm3u8' | 'metalink',
+    options?: RetryOptions & Pick<ResolveOptions, 'offset'>,
+  ): Promise<string>;
   /** The absolute URL of the stream that `/api/Get` redirects to. Not in browsers, which do not show redirects to pages. */
   locate(link: string, selection?: Selection, options?: RetryOptions): Promise<string>;
   /** URL that redirects to the stream, for players and download managers. A private instance requires its key there. */
@@ -113,17 +119,29 @@ export function createClient({ instance, accessKey, fetch = globalThis.fetch }: 
       return JSON.parse(await readText(response, MAX_JSON_BYTES)) as T;
     });
 
+  const fetchLink = <T>(
+    operation: string,
+    link: string,
+    { maxEntryWaitSeconds: wait, offset, ...options }: ResolveOptions = {},
+  ): Promise<T> =>
+    getJson(
+      pathOf(`Fetch/${operation}`, link, pageOf(offset)),
+      options,
+      wait === undefined ? {} : { prefer: `wait=${wait}` },
+    );
+
   return {
     instance: base,
     hasAccessKey: accessKey !== undefined,
     send,
     getAppInfo: (options = {}) => getJson('/api/App', options),
-    resolve: (link, { maxEntryWaitSeconds: wait, ...options } = {}) =>
-      getJson(pathOf('Fetch/GetResource', link), options, wait === undefined ? {} : { prefer: `wait=${wait}` }),
-    getDetails: (link, options = {}) => getJson(pathOf('Fetch/GetDetails', link), options),
+    resolve: (link, options) => fetchLink('GetResource', link, options),
+    getDetails: (link, options) => fetchLink('GetDetails', link, options),
     getPlayback: (link, options = {}) => getJson(pathOf('Fetch/GetPlayback', link), options),
-    getFeed: (link, format, options = {}) =>
-      request(pathOf('Feed', link, { format }), options, {}, (response) => readText(response, MAX_JSON_BYTES)),
+    getFeed: (link, format, { offset, ...options } = {}) =>
+      request(pathOf('Feed', link, { format, ...pageOf(offset) }), options, {}, (response) =>
+        readText(response, MAX_JSON_BYTES),
+      ),
     locate: (link, selection = {}, options = {}) =>
       request(pathOf('Get', link, selection), options, { redirect: 'manual' }, async (response) => {
         const location = response.headers.get('location');
@@ -141,7 +159,9 @@ export function createClient({ instance, accessKey, fetch = globalThis.fetch }: 
   };
 }
 
-const pathOf = (operation: string, link: string, parameters: Selection | { readonly format: string } = {}): string =>
+const pageOf = (offset: number | undefined) => (offset ? { offset: String(offset) } : undefined);
+
+const pathOf = (operation: string, link: string, parameters: Selection | { readonly format?: string } = {}): string =>
   `/api/${operation}?${new URLSearchParams({ url: link, ...parameters })}`;
 
 function baseOf(instance: string): string {

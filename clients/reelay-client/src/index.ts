@@ -26,4 +26,5 @@ export {
   resolveList,
 } from './client.ts';
 export { type FailureCode, type FailureFacts, type LocalFailure, ReelayError } from './failure.ts';
+export { membersOf, numberOf, type PlaylistCounts, playlistCountsOf } from './response-headers.ts';
 export { type RetryOptions, type Waiting, withRetries } from './retry.ts';

@@ -116,15 +116,16 @@ describe('createFanOut', () => {
       state,
       invoke: async (event) => {
         events.push(event);
-        return { failure: 'final' };
+        return { failure: 'final', reason: 'private' };
       },
       resolveHere: () => forEver,
     });
     const request = { url: urlOf('a'), entry: {}, ancestors: [] };
     const { signal } = new AbortController();
-    await expect(resolveEntry(request, { deadline: 10_000, signal, client: '192.0.2.1' })).rejects.toBeInstanceOf(
-      NotFound,
-    );
+    await expect(resolveEntry(request, { deadline: 10_000, signal, client: '192.0.2.1' })).rejects.toMatchObject({
+      name: 'NotFound',
+      reason: 'private',
+    });
     expect(events).toEqual([{ kind: 'entry', request, deadline: 9_000, client: '192.0.2.1' }]);
   });
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { playlistCountsOf } from '../../../clients/reelay-client/src/index.ts';
 import { createApi } from '../../../web/src/api/api.ts';
 import { ApiFailure } from '../../../web/src/api/failure.ts';
-import { playlistCountsOf } from '../../../web/src/api/response-headers.ts';
+
 import { resolveWhenAvailable, untilStreamable, type Waiting } from '../../../web/src/api/retry-wait.ts';
 import { followRanges, hasRanges } from '../../../web/src/ui/ranges.ts';
 import { serve } from '../fakes/serve.ts';
@@ -274,9 +275,12 @@ it('checks range support again while a stream has none, until it is stopped', as
 
 describe('playlistCountsOf', () => {
   it.each([
-    ['listed=3', { total: undefined, isCut: false, unavailable: [] }],
-    ['listed=197, total=500, cut, unavailable=(2 17 42)', { total: 500, isCut: true, unavailable: [2, 17, 42] }],
-    ['unavailable=(4),total=7', { total: 7, isCut: false, unavailable: [4] }],
+    ['listed=3', { total: undefined, offset: 0, isCut: false, next: undefined, unavailable: [] }],
+    [
+      'listed=197, total=500, cut, next=200, unavailable=(2 17 42)',
+      { total: 500, offset: 0, isCut: true, next: 200, unavailable: [2, 17, 42] },
+    ],
+    ['unavailable=(204),total=207,offset=200', { total: 207, offset: 200, isCut: false, unavailable: [204] }],
   ])('reads %s', (header, counts) => expect(playlistCountsOf(new Headers({ 'x-playlist': header }))).toEqual(counts));
 
   it('is undefined for a link that is no playlist', () => expect(playlistCountsOf(new Headers())).toBeUndefined());

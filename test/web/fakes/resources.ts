@@ -209,6 +209,7 @@ export const DETAILS: MediaDetails = {
     { key: 'subtitle-pt', language: 'pt-BR', name: null, isAutomatic: true },
   ],
   segmentsKey: 'segments',
+  unavailable: [],
 };
 
 /** Of every item. */

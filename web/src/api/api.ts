@@ -4,11 +4,13 @@ import {
   type MediaDetails,
   type MediaInformation,
   type MediaRendition,
+  type PlaylistCounts,
+  playlistCountsOf,
   type ResourceInformation,
   type SkipSegment,
 } from '../../../clients/reelay-client/src/index.ts';
 import { type ToolProgress, toApiFailure } from './failure.ts';
-import { type PlaylistCounts, playlistCountsOf, progressOf } from './response-headers.ts';
+import { progressOf } from './response-headers.ts';
 
 /** Client of one instance. Every method throws `ApiFailure`, or the signal's reason when aborted. */
 export interface Api {

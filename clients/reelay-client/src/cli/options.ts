@@ -16,6 +16,7 @@ The link of a list with -o FOLDER keeps the folder in step with it: only what is
                          - is standard output
       --strm             links to the entries of a list, for Jellyfin and Kodi, instead of files
       --delete           remove files of a folder whose entries the list no longer has
+      --limit ENTRIES    only so many entries from the beginning of a list
       --every MINUTES    keep running, and look for what is new in the list so often
   -i, --instance ORIGIN  the instance; default: REELAY_INSTANCE, or http://127.0.0.1:8080
       --codec any        the best of all codecs instead of the best that plays everywhere
@@ -57,6 +58,8 @@ export interface DownloadCommand {
   readonly isLibrary: boolean;
   /** Remove files of entries that the list no longer has. */
   readonly deletes: boolean;
+  /** Entries at the beginning of a list; without it all. */
+  readonly limit?: number | undefined;
   /** Between runs on the folder of a list; without it there is one. */
   readonly everyMinutes?: number | undefined;
 }
@@ -82,6 +85,7 @@ const OPTIONS = {
   instance: { ...TEXT, short: 'i' },
   strm: FLAG,
   delete: FLAG,
+  limit: TEXT,
   every: TEXT,
   force: { ...FLAG, short: 'f' },
   url: FLAG,
@@ -109,12 +113,15 @@ export function parseCommand(
   if (!/^https?:$/.test(URL.canParse(instance) ? new URL(instance).protocol : ''))
     throw new UsageError(`${instance} is not the URL of an instance`);
   const isFolder = values.output !== undefined && values.output !== '-' && !values.url && values.format !== 'zip';
-  for (const name of ['delete', 'strm', 'every'] as const)
+  for (const name of ['delete', 'strm', 'limit', 'every'] as const)
     if (values[name] && !isFolder)
       throw new UsageError(`--${name} needs --output FOLDER, without --url and an archive`);
   const everyMinutes = values.every === undefined ? undefined : Number(values.every);
   if (everyMinutes !== undefined && !(everyMinutes > 0 && everyMinutes <= MAX_EVERY_MINUTES))
     throw new UsageError(`--every ${values.every} is not a number of minutes up to ${MAX_EVERY_MINUTES}`);
+  const limit = values.limit === undefined ? undefined : Number(values.limit);
+  if (limit !== undefined && !(Number.isInteger(limit) && limit > 0))
+    throw new UsageError(`--limit ${values.limit} is not a number of entries`);
   const chosen = Object.entries(values).filter(([name]) => name in SELECTION);
   return {
     name: 'download',
@@ -134,6 +141,7 @@ export function parseCommand(
       isUrlOnly: values.url ?? false,
       isLibrary: values.strm ?? false,
       deletes: values.delete ?? false,
+      limit,
       everyMinutes,
     },
   };

@@ -49,7 +49,7 @@ async function fetchLink(
   onProgress: (progress?: DownloadProgress) => void,
 ): Promise<number> {
   const { link, instance, accessKey, selection, output, overwrites, isQuiet, isUrlOnly, isLibrary, deletes } = options;
-  const { everyMinutes } = options;
+  const { everyMinutes, limit } = options;
   const bar = stderr.isTTY && !isQuiet ? createProgressBar(stderr) : undefined;
   let hasBegun = false;
   const retry = {
@@ -69,12 +69,12 @@ async function fetchLink(
     bar?.update(progress);
   };
   const sync = async (folder: string): Promise<number> => {
-    const syncing = { ...retry, link, folder, selection, isLibrary, deletes, overwrites, onProgress: showProgress };
+    const syncing = { ...retry, link, folder, selection, isLibrary, deletes, limit, overwrites };
     const clear = () => {
       onProgress();
       bar?.clear();
     };
-    const run = () => reportSync(client, syncing, { stdout, stderr, isQuiet, clear });
+    const run = () => reportSync(client, { ...syncing, onProgress: showProgress }, { stdout, stderr, isQuiet, clear });
     while (everyMinutes !== undefined) {
       await run().catch((error: unknown) => {
         // Errors of this machine, such as a full disk, do not pass by themselves; others are tried again.
@@ -88,11 +88,11 @@ async function fetchLink(
   const isPiped = output === '-';
   const isFile = isPiped || isUrlOnly || selection.format === 'zip';
   const folder = isFile ? undefined : output;
-  if (folder !== undefined && (deletes || isLibrary || everyMinutes !== undefined || (await isListFolder(folder))))
-    return sync(folder);
+  const isList = deletes || isLibrary || (limit ?? everyMinutes) !== undefined;
+  if (folder !== undefined && (isList || (await isListFolder(folder)))) return sync(folder);
   const url = await client.locate(link, selection, retry).catch(async (error: unknown) => {
     if (isFile || !(error instanceof ReelayError) || error.status !== 415) throw error;
-    const { type } = await client.resolve(link, { ...retry, maxEntryWaitSeconds: 1 });
+    const { type } = await client.resolve(link, { ...retry, maxEntryWaitSeconds: 0 });
     if (type !== 'PlayList') throw error;
     if (folder === undefined)
       throw new UsageError('The link is a list: -o FOLDER/ downloads its entries, --format zip makes one file of them');
@@ -173,6 +173,7 @@ export async function reportSync(client: Client, options: SyncOptions, output: S
     clear();
     const place = `[${String(number).padStart(String(count).length)}/${count}] ${title}`;
     if ('failure' in outcome) return say(`${place}: ${reasonOf(outcome.failure)}`, true);
+    if ('unavailable' in outcome) return say(`${place}: not available, ${reasonOf(outcome.unavailable)}`);
     const { file, bytes, resumedBytes } = outcome.download;
     say(`${place}: ${formatBytes(bytes)}${resumedBytes > 0 ? `, ${formatBytes(resumedBytes)} received earlier` : ''}`);
     stdout.write(`${file}\n`);
@@ -182,10 +183,19 @@ export async function reportSync(client: Client, options: SyncOptions, output: S
   const fetched = entries.filter(({ outcome }) => outcome && 'download' in outcome).length;
   if (isRebuilt) say('The state of the folder was damaged; it was rebuilt from the files that are there.', true);
   if (options.deletes && isIncomplete)
-    say('Nothing was deleted: the list has entries that are unavailable, or more than the instance reads.', true);
+    say('Nothing was deleted: the list has entries that are unavailable, or is not read to its end.', true);
   for (const file of deletedFiles) say(`Deleted ${file}`);
-  const there = entries.length - fetched - failures.length;
-  say(`${fetched} fetched, ${there} there already, ${failures.length} failed`);
+  const lost = new Map<string, number[]>();
+  for (const { number, outcome } of entries)
+    if (outcome && 'unavailable' in outcome) {
+      const reason = reasonOf(outcome.unavailable);
+      lost.set(reason, [...(lost.get(reason) ?? []), number]);
+    }
+  const lostCount = [...lost.values()].flat().length;
+  const reasons = [...lost].map(([reason, numbers]) => `${numbers.join(', ')}: ${reason}`);
+  const there = entries.length - fetched - failures.length - lostCount;
+  const unavailable = lostCount > 0 ? `, ${lostCount} not available (${reasons.join('; ')})` : '';
+  say(`${fetched} fetched, ${there} there already, ${failures.length} failed${unavailable}`);
   // What may succeed later counts: the same command is worth another attempt.
   return Math.max(EXIT_CODES.done, ...failures.map(exitCodeOf));
 }
@@ -218,6 +228,14 @@ const WORDS: Readonly<Record<string, string>> = {
   gone: 'the site has removed it',
   refused: 'the site refuses it: it may be private, paid, or for people who are signed in',
   drm: 'it is protected',
+  login: 'the site asks for a login',
+  age: 'the site asks for proof of age',
+  private: 'it is private',
+  members: 'it is for members only',
+  payment: 'it has to be paid for',
+  region: 'the site does not serve the region of the instance',
+  unsupported: 'this kind of link is not handled',
+  'too-large': 'it is too large',
   'rate-limited': 'the site limits the instance: try again later',
   'site-error': 'the site answered with an error: try again in a moment',
   'site-timeout': 'the site took too long: try again in a moment',

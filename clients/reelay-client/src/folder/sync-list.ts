@@ -4,6 +4,7 @@ import type { MediaInformation, Selection } from '../api-types.ts';
 import type { Client } from '../client.ts';
 import { ReelayError } from '../failure.ts';
 import { type Download, type DownloadProgress, download, requireWritable, sizeOf } from '../files/index.ts';
+import { type PlaylistCounts, playlistCountsOf } from '../response-headers.ts';
 import type { RetryOptions } from '../retry.ts';
 import { type FolderFile, type FolderState, lockFolder, openFolderState } from './folder-state.ts';
 import { isDue, isFinal, libraryName, removeItem, titleOf, writeItem, writeLink } from './library.ts';
@@ -16,6 +17,8 @@ export interface SyncOptions extends RetryOptions {
   readonly isLibrary?: boolean | undefined;
   /** Removes files of entries that the list no longer has. */
   readonly deletes?: boolean | undefined;
+  /** Entries at the beginning of the list. @default all */
+  readonly limit?: number | undefined;
   /** Fetches files again that are there. */
   readonly overwrites?: boolean | undefined;
   readonly onEntry?: ((entry: SyncedEntry) => void) | undefined;
@@ -28,8 +31,11 @@ export interface SyncedEntry {
   readonly number: number;
   readonly count: number;
   readonly title: string;
-  /** Absent: the file was there already. */
-  readonly outcome?: { readonly download: Download } | { readonly failure: ReelayError };
+  /** Absent: the file was there already. `unavailable`: it is gone, private or protected. */
+  readonly outcome?:
+    | { readonly download: Download }
+    | { readonly failure: ReelayError }
+    | { readonly unavailable: ReelayError };
 }
 
 interface SyncSummary {
@@ -53,37 +59,33 @@ const MAX_SITE_WAIT_SECONDS = 15;
  * respond; or the reason of the signal
  */
 export async function syncList(client: Client, options: SyncOptions): Promise<SyncSummary> {
-  const { link, folder, selection, isLibrary, deletes, overwrites, onEntry, onProgress, ...waiting } = options;
+  const { link, folder, selection, isLibrary, deletes, limit, overwrites, onEntry, onProgress, ...waiting } = options;
   const retry = { ...waiting, maxSiteWaitSeconds: MAX_SITE_WAIT_SECONDS };
   await requireWritable(folder, mkdir(folder, { recursive: true }));
   const release = await lockFolder(folder);
   try {
-    const { items, isIncomplete } = await readList(client, link, waiting);
+    const { places, offsets, isIncomplete } = await readList(client, link, limit, waiting);
+    const items = places.flatMap(({ item }) => item ?? []);
     const state = await openFolderState(folder);
     const query = new URLSearchParams(selection).toString();
-    const places = new Map(items.map(({ requestedUrl }, index) => [requestedUrl ?? link, index + 1]));
-    const digits = Math.max(2, String(items.length).length);
-    // Numbers sort files in the order of the list. Not where entries were added before existing files: those keep their numbers.
-    const isNumbered =
-      items.length > 1 &&
-      state.files.every(({ list, url, file }) => {
-        const place = list === link ? places.get(url) : undefined;
-        return place === undefined || place === Number.parseInt(file, 10);
-      });
+    const count = places.at(-1)?.number ?? 0;
+    const digits = Math.max(2, String(count).length);
 
     const urlOf = ({ requestedUrl }: MediaInformation): string => {
       const url = requestedUrl ?? link;
-      if (url === link && items.length > 1)
+      if (url === link && count > 1)
         throw new ReelayError('no-link', { message: 'Entry has no link of its own; use --format zip' });
       return url;
     };
     const locate = async (url: string) => {
-      const details = await client.getDetails(url, retry);
+      const details = await client.getDetails(url, retry).catch((error) => {
+        throw isGone(error) ? new Unavailable(error) : error;
+      });
       if (details.isLive) throw new ReelayError('live', { message: 'It is live, and has no end yet' });
       return { details, stream: await client.locate(url, selection, retry) };
     };
 
-    const access = isLibrary && client.hasAccessKey ? await readAccess(client, link, waiting) : undefined;
+    const access = isLibrary && client.hasAccessKey ? await readAccess(client, link, offsets, waiting) : undefined;
     const updateItem = async (item: MediaInformation): Promise<Download | undefined> => {
       const url = urlOf(item);
       const signature = access?.get(url);
@@ -102,7 +104,7 @@ export async function syncList(client: Client, options: SyncOptions): Promise<Sy
       return writeItem(client, join(folder, file, file), { url, link: strm, ...naming, details, stream }, retry);
     };
 
-    const fetchEntry = async (item: MediaInformation): Promise<Download | undefined> => {
+    const fetchEntry = async (item: MediaInformation, number: number): Promise<Download | undefined> => {
       const url = urlOf(item);
       const entry = { list: link, url, selection: query };
       const known = state.find(entry);
@@ -110,8 +112,9 @@ export async function syncList(client: Client, options: SyncOptions): Promise<Sy
       if (file !== undefined && !overwrites && (await sizeOf(file)) !== undefined) return undefined;
       const stream = new URL((await locate(url)).stream);
       const name = titleOf(item);
-      const place = String(places.get(url)).padStart(digits, '0');
-      if (name) stream.searchParams.set('name', isNumbered ? `${place} - ${name}` : name);
+      const place = String(number).padStart(digits, '0');
+      // As archives number them. Files of earlier runs keep their names.
+      if (name) stream.searchParams.set('name', count > 1 ? `${place} - ${name}` : name);
       return download(client, stream.href, {
         ...retry,
         overwrites,
@@ -125,17 +128,19 @@ export async function syncList(client: Client, options: SyncOptions): Promise<Sy
     };
 
     const entries: SyncedEntry[] = [];
-    for (const [index, item] of items.entries()) {
-      const outcome = await (isLibrary ? updateItem(item) : fetchEntry(item)).then(
-        (fetched) => fetched && fetched.bytes > fetched.resumedBytes && { download: fetched },
-        (failure: unknown) => {
-          retry.signal?.throwIfAborted();
-          if (isFinal(failure)) throw failure;
-          return { failure: failure as ReelayError };
-        },
-      );
-      const place = { number: index + 1, count: items.length, title: item.title || (item.requestedUrl ?? '') };
-      const entry = { ...place, ...(outcome && { outcome }) };
+    for (const { number, item, title, unavailable } of places) {
+      const outcome = !item
+        ? unavailable && { unavailable }
+        : await (isLibrary ? updateItem(item) : fetchEntry(item, number)).then(
+            (fetched) => fetched && fetched.bytes > fetched.resumedBytes && { download: fetched },
+            (failure: unknown) => {
+              retry.signal?.throwIfAborted();
+              if (failure instanceof Unavailable) return { unavailable: failure.reason };
+              if (isFinal(failure)) throw failure;
+              return { failure: failure as ReelayError };
+            },
+          );
+      const entry = { number, count, title, ...(outcome && { outcome }) };
       entries.push(entry);
       onEntry?.(entry);
     }
@@ -148,23 +153,82 @@ export async function syncList(client: Client, options: SyncOptions): Promise<Sy
   }
 }
 
-/** The entries of a list, mostly unresolved: each is resolved when it is fetched. */
-async function readList(client: Client, link: string, retry: RetryOptions) {
-  let playlist = '';
-  const { mediaItems } = await client.resolve(link, {
-    ...retry,
-    maxEntryWaitSeconds: 1,
-    onHeaders: (headers) => {
-      playlist = headers.get('x-playlist') ?? '';
-    },
-  });
-  // The list also has the entries beyond the limit of the instance, and those that are unavailable for now.
-  return { items: mediaItems ?? [], isIncomplete: /\b(?:cut|unavailable)\b/.test(playlist) };
+/** An entry whose link leads to nothing that can be delivered. */
+class Unavailable extends Error {
+  readonly reason: ReelayError;
+
+  constructor(reason: ReelayError) {
+    super(reason.message);
+    this.reason = reason;
+  }
+}
+
+/** Problems that pass, as those of a premiere. */
+const PASSING = ['not-started', 'bot-check'];
+
+/** Whether an instance leaves an entry that fails like this out of its list. */
+const isGone = (error: unknown): error is ReelayError =>
+  error instanceof ReelayError && [404, 415].includes(error.status ?? 0) && !PASSING.includes(error.code);
+
+interface PlaceInList {
+  /** From 1. */
+  readonly number: number;
+  readonly title: string;
+  /** Absent: it is not available. */
+  readonly item?: MediaInformation;
+  readonly unavailable?: ReelayError;
+}
+
+/** The places of a list, page by page. Entries are mostly unresolved: each is resolved when it is fetched. */
+async function readList(client: Client, link: string, limit = Number.POSITIVE_INFINITY, retry: RetryOptions) {
+  const places: PlaceInList[] = [];
+  const offsets: number[] = [];
+  for (let offset = 0; ; ) {
+    offsets.push(offset);
+    let counts: PlaylistCounts | undefined;
+    const options = { ...retry, offset, maxEntryWaitSeconds: 0 };
+    const onHeaders = (headers: Headers) => {
+      counts = playlistCountsOf(headers);
+    };
+    const { mediaItems } = await client.resolve(link, { ...options, onHeaders });
+    const { unavailable = [], isCut = false, next } = counts ?? {};
+    // Of an instance that does not tell them, the reasons are unknown.
+    const details = unavailable.length > 0 ? await client.getDetails(link, options).catch(() => undefined) : undefined;
+    const gone = new Map(details?.unavailable?.map((entry) => [entry.number, entry]));
+    const items = (mediaItems ?? []).values();
+    for (let number = offset + 1; number <= offset + (mediaItems ?? []).length + unavailable.length; number++) {
+      if (unavailable.includes(number)) {
+        const { title, url, reason } = gone.get(number) ?? {};
+        const failure = new ReelayError(reason ?? 'unavailable', reason ? {} : { message: 'no reason is known' });
+        places.push({ number, title: title || (url ?? 'Not available'), unavailable: failure });
+      } else {
+        const { value: item } = items.next();
+        if (item) places.push({ number, title: item.title || (item.requestedUrl ?? ''), item });
+      }
+    }
+    const isLast = next === undefined || next <= offset || places.length >= limit;
+    if (isLast) {
+      const kept = places.slice(0, limit);
+      // What is unavailable now may be there later.
+      const isIncomplete = isCut || kept.length < places.length || kept.some((place) => place.unavailable);
+      return { places: kept, offsets, isIncomplete };
+    }
+    offset = next;
+  }
 }
 
 /** The signature of each entry's link, which works at a private instance without its key. */
-async function readAccess(client: Client, link: string, retry: RetryOptions): Promise<ReadonlyMap<string, string>> {
-  const lines = (await client.getFeed(link, 'm3u8', retry)).split('\n').filter((line) => /^[^#\s]/.test(line));
+async function readAccess(
+  client: Client,
+  link: string,
+  offsets: readonly number[],
+  retry: RetryOptions,
+): Promise<ReadonlyMap<string, string>> {
+  const lines: string[] = [];
+  for (const offset of offsets) {
+    const feed = await client.getFeed(link, 'm3u8', { ...retry, offset });
+    lines.push(...feed.split('\n').filter((line) => /^[^#\s]/.test(line)));
+  }
   const queries = lines.map((line) => new URL(line, client.instance).searchParams);
   return new Map(queries.map((query) => [query.get('url') ?? '', query.get('access') ?? '']));
 }
