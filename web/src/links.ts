@@ -44,6 +44,12 @@ export function linksFromLocation(search: string, page = globalThis.location?.ho
   return links.length > 0 ? links : linksOf(textsOf(search), page).slice(0, 1);
 }
 
+/** The page of a list that an address names. */
+export const offsetFromLocation = (search: string): number => {
+  const offset = Number(new URLSearchParams(search).get('offset'));
+  return Number.isInteger(offset) && offset > 0 ? offset : 0;
+};
+
 /** The text in place of a link, when there is none. */
 export const textFromLocation = (search: string): string | undefined => textsOf(search)[0];
 
@@ -65,9 +71,10 @@ export function linksFromTransfer(data: Pick<DataTransfer, 'getData'> | null): s
 /** The path of the page, without the slash at its end: empty at the root of its origin. */
 export const pagePath = (): string => (globalThis.location?.pathname ?? '').replace(/\/[^/]*$/, '');
 
-/** This page's address for links, `/?url=…&url=…`, with `&quality=…` for a format. */
-export function shareableLocation(links: readonly string[], quality?: string, path = pagePath()): string {
+/** This page's address for links, `/?url=…&url=…`, with `&quality=…` for a format, or for a page of a list. */
+export function shareableLocation(links: readonly string[], quality?: string, path = pagePath(), offset = 0): string {
   const query = new URLSearchParams(links.map((link) => ['url', link]));
+  if (offset > 0) query.set('offset', String(offset));
   if (quality) query.set('quality', quality);
   return `${path}/?${query}`;
 }

@@ -15,6 +15,7 @@ export type {
   StreamParameters,
   StreamReference,
   SubtitleInformation,
+  UnavailableEntry,
 } from './api-types.ts';
 export {
   type Client,

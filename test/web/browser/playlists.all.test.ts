@@ -5,7 +5,7 @@ import { useFakeInstance } from '../fakes/instance.ts';
 import { eventually, it, type OpenOptions, titleOf, usePage, type Visitor } from '../fixtures/page.ts';
 import { addressOf } from './page-states.ts';
 
-const { open, see, link } = usePage();
+const { open, see, link, service } = usePage();
 const instance = useFakeInstance();
 
 const select = (visitor: Visitor, title: string) => visitor.byRole('checkbox', `Select ${title}`);
@@ -32,7 +32,6 @@ describe('entries that were not resolved in time', () => {
   it('are resolved while the list is shown, with it', async () => {
     const visitor = await seeList('late', 4, 1);
     await visitor.button(`Show formats ${titleOf('late-4')}`).waitFor();
-    expect(await visitor.page.getByText(/Not loaded yet/).count()).toBe(0);
     expect(visitor.asked(/GetResource.*late-4$/)).toBe(0);
   });
 
@@ -43,8 +42,25 @@ describe('entries that were not resolved in time', () => {
     await seeList('lost', 4, undefined, visitor);
     await visitor.says('Not available: 1.');
     await visitor.says(/^3 entries$/);
-    expect(await rows(visitor).nth(2).innerText()).toMatch(/^3\s+No longer available$/);
+    expect(await rows(visitor).nth(2).innerText()).toMatch(/^3\s+Entry 3\s+No longer available$/);
     await visitor.button(/^Download 3/).waitFor();
+  });
+
+  it('are named with their link and reason when the list says so', async () => {
+    const path = '/site/list/named?n=3&dead=1&drm=2';
+    await service.resolve(path);
+    const visitor = await see(path);
+    await visitor.says('Not available: 2.');
+    await eventually(async () => (await rows(visitor).nth(0).innerText()).split(/\s*\n\s*/)).toEqual([
+      '1',
+      'Entry 1',
+      'No longer available',
+    ]);
+    await eventually(() => rows(visitor).nth(1).innerText()).toMatch(/Entry 2\s+Protected content$/);
+    expect(await visitor.byRole('link', 'Entry 1').getAttribute('href')).toBe(link('/site/gone/named-1'));
+    expect(visitor.asked(/GetDetails.*list%2Fnamed/)).toBe(1);
+    const heights = await rows(visitor).evaluateAll((all) => all.map((row) => row.getBoundingClientRect().height));
+    expect(Math.max(...heights.slice(0, 2))).toBeLessThan(40);
   });
 
   it('do not delay a list', async () => {
@@ -172,13 +188,45 @@ async function seeFake(name: string, width = 1280, options: OpenOptions = {}) {
   return visitor;
 }
 
+describe('a list that is longer than the instance reads at once', () => {
+  const paged = usePage({ settings: { playlistLimit: 3 } });
+
+  it('goes on by pages, which resolve nothing before them, have numbers of the list and downloads of their own', async () => {
+    const visitor = await paged.see('/site/list/pages?n=8&dead=5');
+    await visitor.says('First 3 of 8');
+    await visitor.button(`Show formats ${titleOf('pages-3')}`).waitFor();
+    expect(paged.service.origin.requestsTo('/site-api/combined/pages-4')).toHaveLength(0);
+    await visitor.byRole('link', 'Next 3').first().click();
+    await visitor.says('4–6 of 8');
+    await visitor.button(`Show formats ${titleOf('pages-6')}`).waitFor();
+    await eventually(() => rows(visitor).nth(1).innerText()).toMatch(/^5\s+Entry 5\s+No longer available$/);
+    const asked = paged.service.origin.requestsTo('/site-api/combined/pages-1').length;
+    const { searchParams } = new URL((await visitor.download(`Download ${titleOf('pages-6')}`)).url());
+    expect(searchParams.get('name')).toMatch(/^6 - /);
+    await visitor.download(/^Download 2/);
+    expect(visitor.asked(/\/api\/Get\?.*offset=3.*format=zip/)).toBe(1);
+    await visitor.byRole('link', 'Next 2').first().click();
+    await visitor.says('7–8 of 8');
+    expect(await visitor.byRole('link', /^Next/).count()).toBe(0);
+    expect(new URL(visitor.page.url()).searchParams.get('offset')).toBe('6');
+    await visitor.page.goBack();
+    await visitor.says('4–6 of 8');
+    await visitor.page.reload();
+    await visitor.says('4–6 of 8');
+    await visitor.byRole('link', 'First entries').first().click();
+    await visitor.says('First 3 of 8');
+    expect(paged.service.origin.requestsTo('/site-api/combined/pages-1')).toHaveLength(asked);
+  });
+});
+
 describe('a long playlist', () => {
   it('shows counts of unlisted entries, and the positions of unavailable ones', async () => {
     const visitor = await seeFake('feed');
-    await visitor.says(/197 of 500 entries/);
-    await visitor.says(/Not available: 3\..*lists up to 200 entries/);
+    await visitor.says('First 200 of 500');
+    await visitor.says('Not available: 3.');
     await eventually(() => rows(visitor).count()).toBe(200);
-    expect(await rows(visitor).nth(1).innerText()).toMatch(/2\s+Removed or private/);
+    await eventually(() => rows(visitor).nth(1).innerText()).toMatch(/2\s+The lost episode\s+Private content/);
+    expect(await rows(visitor).nth(16).innerText()).toMatch(/^17\s+Not available$/);
     // The place at the source, in the file name too.
     expect(await rows(visitor).nth(2).innerText()).toMatch(/^3\s+Episode 2\b/);
     const { searchParams } = new URL((await visitor.download('Download Episode 2')).url());

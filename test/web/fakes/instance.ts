@@ -7,7 +7,7 @@ import { buildPage } from '../../../local/build-page.ts';
 import headers from '../../../web/security-headers.json' with { type: 'json' };
 import { ensureMedia } from '../../origin/media.ts';
 import { writeFileHead } from '../../origin/respond.ts';
-import { DETAILS, PLAYLIST_COUNTS, REFUSALS, RESOURCES, SEGMENTS } from './resources.ts';
+import { DETAILS, LIST_DETAILS, PLAYLIST_COUNTS, REFUSALS, RESOURCES, SEGMENTS } from './resources.ts';
 import { serve } from './serve.ts';
 
 /**
@@ -28,7 +28,7 @@ export function useFakeInstance(): { readonly baseUrl: string } {
       if (pathname === '/api/Fetch/GetDetails')
         return link.endsWith('login')
           ? sendJson(response, 502, { status: 502, title: 'Fetch Failed' })
-          : sendJson(response, 200, DETAILS);
+          : sendJson(response, 200, /\/(?:feed|counted)$/.test(link) ? LIST_DETAILS : DETAILS);
       if (pathname.startsWith('/api/Stream/Subtitle/'))
         return void response.writeHead(200, { 'content-type': 'text/vtt' }).end(SUBTITLES);
       if (pathname.startsWith('/api/Stream/SkipSegments/')) return sendJson(response, 200, SEGMENTS);

@@ -176,8 +176,8 @@ const FEED: ResourceInformation = {
 
 /** `X-Playlist` by the last segment of the link's path. */
 export const PLAYLIST_COUNTS: Readonly<Record<string, string>> = {
-  feed: 'listed=197, total=500, cut, unavailable=(2 17 42)',
-  counted: 'listed=12, total=40, cut, unavailable=(2 5)',
+  feed: 'listed=197, total=500, cut, next=200, unavailable=(2 17 42)',
+  counted: 'listed=12, total=40, cut, next=14, unavailable=(2 5)',
 };
 
 const VERSION = { language: 'de', isOriginal: false, isDubbed: false, isDescriptive: false, isDrc: false };
@@ -210,6 +210,16 @@ export const DETAILS: MediaDetails = {
   ],
   segmentsKey: 'segments',
   unavailable: [],
+};
+
+/** What GetDetails tells of every list. */
+export const LIST_DETAILS: MediaDetails = {
+  ...DETAILS,
+  type: 'PlayList',
+  unavailable: [
+    { number: 2, url: 'https://video.example/watch/lost', title: 'The lost episode', reason: 'private' },
+    { number: 5, url: 'https://video.example/watch/untitled', title: null, reason: 'gone' },
+  ],
 };
 
 /** Of every item. */

@@ -43,6 +43,21 @@ describe('createSession', () => {
     expect(asked).toHaveLength(2);
   });
 
+  it('keeps the pages of a list apart', async () => {
+    const { session, asked, resolved } = setUp();
+    session.open(LINK);
+    const first = await resolved();
+    session.open(LINK, 200);
+    const second = await resolved();
+    session.open(LINK, 400);
+    await resolved();
+    session.reopen(LINK, 200);
+    expect(session.outcome.get()).toEqual({ phase: 'resolved', link: LINK, offset: 200, resource: second });
+    session.reopen(LINK);
+    expect(session.outcome.get()).toEqual({ phase: 'resolved', link: LINK, resource: first });
+    expect(asked).toHaveLength(3);
+  });
+
   it.each([
     ['after some minutes', (pass: (seconds: number) => void) => pass(300), 0],
     ['after many others', () => undefined, 6],

@@ -15,7 +15,7 @@ const entry = { item: itemOf({ title: 'Étude: Straße', author: 'Ada' }) };
 
 describe('rowsOfPlaylist', () => {
   it('numbers entries as the source does, with gaps for unavailable ones', () => {
-    expect(rowsOfPlaylist([entry, entry, entry], [2, 5])).toEqual([
+    expect(rowsOfPlaylist([entry, entry, entry], { unavailable: [2, 5] })).toEqual([
       { number: 1, index: 0, entry },
       { number: 2 },
       { number: 3, index: 1, entry },
@@ -24,12 +24,23 @@ describe('rowsOfPlaylist', () => {
     ]);
   });
 
-  it('has a gap with the reason for an entry that turns out to be gone', () => {
+  it('has a gap with title, link and reason for an entry that turns out to be gone', () => {
     const failure = new ApiFailure('not-found', { problem: 'gone' });
+    const { title, requestedUrl: url } = entry.item;
     expect(rowsOfPlaylist([entry, { ...entry, isGone: true, failure }, entry])).toEqual([
       { number: 1, index: 0, entry },
-      { number: 2, failure },
+      { number: 2, gone: { title, url, reason: 'gone' } },
       { number: 3, index: 2, entry },
+    ]);
+  });
+
+  it('numbers a later page by the whole list, with what is known of its gaps', () => {
+    const lost = { number: 202, url: 'https://a.example/', title: 'Lost', reason: 'private' };
+    const known = new Map([[202, lost]]);
+    expect(rowsOfPlaylist([entry, { ...entry, isGone: true }], { offset: 200, unavailable: [202], known })).toEqual([
+      { number: 201, index: 0, entry },
+      { number: 202, gone: lost },
+      { number: 203, gone: { title: entry.item.title, url: entry.item.requestedUrl, reason: undefined } },
     ]);
   });
 
@@ -41,7 +52,7 @@ describe('rowsOfPlaylist', () => {
   });
 
   it('lists every entry, whatever places a server names', () => {
-    const rows = rowsOfPlaylist([entry, entry], [1, 2, 900]);
+    const rows = rowsOfPlaylist([entry, entry], { unavailable: [1, 2, 900] });
     expect(rows.filter(isListed).map(({ index }) => index)).toEqual([0, 1]);
   });
 });

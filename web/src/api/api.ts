@@ -18,7 +18,7 @@ export interface Api {
   readonly base: string;
   getAppInfo(signal?: AbortSignal): Promise<InstanceInfo>;
   resolve(link: string, signal?: AbortSignal, options?: ResolveOptions): Promise<ResolvedLink>;
-  getDetails(link: string): Promise<MediaDetails>;
+  getDetails(link: string, options?: ResolveOptions): Promise<MediaDetails>;
   /** Segments that viewers have reported. @param key of the details */
   getSegments(key: string): Promise<readonly SkipSegment[]>;
   /** URL of the cover of the item that a rendition belongs to, for saving. @param key of the rendition */
@@ -37,6 +37,8 @@ export interface ResolvedLink extends ResourceInformation {
 }
 
 export interface ResolveOptions {
+  /** Entries of a list before the page that is wanted. */
+  readonly offset?: number | undefined;
   /**
    * How long to wait for the entries of a list; the others have no renditions yet.
    * @default the service's deadline, 25 s
@@ -102,16 +104,16 @@ export function createApi(base: string): Api {
         const info = await client.getAppInfo({ signal, onHeaders });
         return { ...info, progress: progressOf(headers), publicUrl: headers.get('x-public-url') };
       }),
-    resolve: (link, signal, { maxEntryWaitSeconds } = {}) =>
+    resolve: (link, signal, { offset, maxEntryWaitSeconds } = {}) =>
       send(async () => {
         let counts: PlaylistCounts | undefined;
         const onHeaders = (headers: Headers) => {
           counts = playlistCountsOf(headers);
         };
-        const resource = await client.resolve(link, { signal, maxEntryWaitSeconds, onHeaders });
+        const resource = await client.resolve(link, { signal, offset, maxEntryWaitSeconds, onHeaders });
         return { ...resource, mediaItems: resource.mediaItems.map(withWebLink), counts };
       }),
-    getDetails: (link) => send(() => client.getDetails(link)),
+    getDetails: (link, options) => send(() => client.getDetails(link, options)),
     getSegments: (key) =>
       send(async () => {
         const response = await client.send(`/api/Stream/SkipSegments/${encodeURIComponent(key)}`);

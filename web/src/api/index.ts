@@ -9,6 +9,7 @@ export type {
   SkipSegment,
   StreamReference,
   SubtitleInformation,
+  UnavailableEntry,
 } from '../../../clients/reelay-client/src/index.ts';
 export { type Api, type ClipTimes, createApi, type ResolvedLink, type StreamOptions } from './api.ts';
 export { ApiFailure, type FailureFacts, type FailureKind, isOnline, type ToolProgress } from './failure.ts';

@@ -2,15 +2,21 @@ import { type Api, ApiFailure, type ResolvedLink, resolveWhenAvailable, type Wai
 import type { History } from '../history.ts';
 import { createSubject, createTtlCache, type Observable } from '../store.ts';
 
+/** A link, or a page of the list that it leads to. */
+interface ListPage {
+  readonly link: string;
+  readonly offset?: number;
+}
+
 /** State of the current link. */
 export type Outcome =
   /** `text`: input from the address that is not a link. */
   | { readonly phase: 'idle'; readonly text?: string }
-  | { readonly phase: 'resolving'; readonly link: string; readonly waiting?: Waiting }
-  | { readonly phase: 'resolved'; readonly link: string; readonly resource: ResolvedLink }
+  | ({ readonly phase: 'resolving'; readonly waiting?: Waiting } & ListPage)
+  | ({ readonly phase: 'resolved'; readonly resource: ResolvedLink } & ListPage)
   /** Several links at once, resolved one by one. */
   | { readonly phase: 'batch'; readonly links: readonly string[]; readonly resource: ResolvedLink }
-  | { readonly phase: 'failed'; readonly link: string; readonly failure: ApiFailure };
+  | ({ readonly phase: 'failed'; readonly failure: ApiFailure } & ListPage);
 
 /** The link of an outcome. */
 export const linkOf = (outcome: Outcome): string | undefined =>
@@ -20,11 +26,11 @@ export const linkOf = (outcome: Outcome): string | undefined =>
 export interface Session {
   readonly outcome: Observable<Outcome>;
   /** Resolves a link, with retries after temporary failures, and adds it to the history. */
-  open(link: string): void;
+  open(link: string, offset?: number): void;
   /** Opens several links as a list, resolved one by one. */
   openAll(links: readonly string[]): void;
   /** Restores a recent result; resolves the link when there is none. */
-  reopen(link: string): void;
+  reopen(link: string, offset?: number): void;
   /** @param text input that is not a link */
   close(text?: string): void;
 }
@@ -47,46 +53,55 @@ export function createSession({ api, history, now = () => performance.now() }: S
   const recent = createTtlCache<ResolvedLink>({ ...RECENT_RESOURCES, now });
   let running = new AbortController();
 
-  async function resolve(link: string, { signal }: AbortController): Promise<void> {
+  async function resolve(page: ListPage, { signal }: AbortController): Promise<void> {
+    const { link, offset } = page;
     const tell = (next: Outcome) => {
       if (!signal.aborted) outcome.set(next);
     };
     try {
       const resource = await resolveWhenAvailable(api, link, {
         signal,
+        offset,
         maxEntryWaitSeconds: FIRST_ENTRY_WAIT_SECONDS,
-        onWaiting: (waiting) => tell({ phase: 'resolving', link, waiting }),
+        onWaiting: (waiting) => tell({ phase: 'resolving', ...page, waiting }),
       });
       if (!signal.aborted) history.add({ link, ...summaryOf(resource) });
-      tell({ phase: 'resolved', link, resource });
+      tell({ phase: 'resolved', ...page, resource });
     } catch (error) {
-      tell({ phase: 'failed', link, failure: toFailure(error) });
+      tell({ phase: 'failed', ...page, failure: toFailure(error) });
     }
   }
 
   /** Aborts what is being resolved. */
   function restart(next: Outcome): AbortController {
     const left = outcome.get();
-    if (left.phase === 'resolved') recent.put(left.link, left.resource);
+    if (left.phase === 'resolved') recent.put(nameOf(left), left.resource);
     running.abort();
     running = new AbortController();
     outcome.set(next);
     return running;
   }
 
-  const open = (link: string) => void resolve(link, restart({ phase: 'resolving', link }));
+  const open = (link: string, offset?: number) => {
+    const page = { link, ...(offset && { offset }) };
+    void resolve(page, restart({ phase: 'resolving', ...page }));
+  };
   return {
     outcome,
     open,
     openAll: (links) => void restart(batchOf(links)),
-    reopen(link) {
-      const resource = recent.get(link);
-      if (resource) restart({ phase: 'resolved', link, resource });
-      else open(link);
+    reopen(link, offset) {
+      const page = { link, ...(offset && { offset }) };
+      const resource = recent.get(nameOf(page));
+      if (resource) restart({ phase: 'resolved', ...page, resource });
+      else open(link, offset);
     },
     close: (text) => void restart({ phase: 'idle', text }),
   };
 }
+
+/** The same for one page alone: no link begins with a number. */
+export const nameOf = ({ link, offset = 0 }: ListPage): string => `${offset} ${link}`;
 
 /** Maps any error to a failure; an unknown one counts as `failed`. */
 export const toFailure = (error: unknown): ApiFailure =>

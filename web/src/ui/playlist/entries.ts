@@ -4,6 +4,7 @@ import {
   type MediaInformation,
   type ResolvedLink,
   resolveWhenAvailable,
+  type UnavailableEntry,
   type Waiting,
 } from '../../api/index.ts';
 import { usePage } from '../context.ts';
@@ -24,6 +25,8 @@ export interface Entry {
 
 export interface Entries {
   readonly all: readonly Entry[];
+  /** What is known of unavailable entries, by their numbers. */
+  readonly unavailable: ReadonlyMap<number, UnavailableEntry>;
   /**
    * The entry with its renditions, resolved if necessary with its progress shown. Aborted when the playlist unmounts. Undefined
    * when it fails, which is shown.
@@ -66,6 +69,11 @@ export function useEntries(resource: ResolvedLink, link: string | undefined): En
   const { api } = usePage();
   const [all, setAll] = useRetainedState<readonly Entry[]>(resource, 'entries', () =>
     resource.mediaItems.map((item) => ({ item, isQueued: !hasVersions(item) })),
+  );
+  const [unavailable, setUnavailable] = useRetainedState<Entries['unavailable']>(
+    resource,
+    'unavailable',
+    () => new Map(),
   );
   const latest = useRef(all);
   latest.current = all;
@@ -114,6 +122,12 @@ export function useEntries(resource: ResolvedLink, link: string | undefined): En
     await Promise.all(Array.from({ length: MAX_RESOLVING }, resolveNext));
   };
   const pendingCount = () => latest.current.filter(isPending).length;
+  const { offset } = resource.counts ?? {};
+  /** Asks for titles and reasons: the list is in the table, where every resolve has left them. */
+  const explain = async (url: string) => {
+    const details = await api.getDetails(url, { offset, maxEntryWaitSeconds: 0 });
+    setUnavailable(new Map(details.unavailable?.map((entry) => [entry.number, entry])));
+  };
   const placeCount = latest.current.length + (resource.counts?.unavailable.length ?? 0);
   const continueList = async (url: string, signal: AbortSignal) => {
     for (let round = 0; round < MAX_ROUNDS && pendingCount() > 0; round++) {
@@ -122,7 +136,10 @@ export function useEntries(resource: ResolvedLink, link: string | undefined): En
       const wait = SECOND_ENTRY_WAIT_SECONDS * 2 ** round;
       const isBounded = wait <= MAX_ENTRY_WAIT_SECONDS;
       const startedAt = performance.now();
-      const { mediaItems, counts } = await api.resolve(url, signal, isBounded ? { maxEntryWaitSeconds: wait } : {});
+      const { mediaItems, counts } = await api.resolve(url, signal, {
+        offset,
+        ...(isBounded && { maxEntryWaitSeconds: wait }),
+      });
       const isEarly = isBounded && performance.now() - startedAt >= wait * 1000;
       // An entry that is a list itself becomes several entries: then a missing link does not mean that an entry is gone.
       const areSame = mediaItems.length + (counts?.unavailable.length ?? 0) === placeCount;
@@ -136,15 +153,22 @@ export function useEntries(resource: ResolvedLink, link: string | undefined): En
     }
   };
   useEffect(() => {
-    const rounds = link ? continueList(link, left.signal).catch(() => undefined) : Promise.resolve();
-    void rounds.then(resolveRest);
+    const ignore = () => undefined;
+    if (link) {
+      if (resource.counts?.unavailable.length) void explain(link).catch(ignore);
+      const rounds = continueList(link, left.signal).catch(ignore);
+      void rounds.then(async () => {
+        if (latest.current.some(({ isGone }) => isGone)) void explain(link).catch(ignore);
+        await resolveRest();
+      });
+    } else void resolveRest();
     return () => left.abort();
   }, []);
   const fail = (index: number, failure: ApiFailure) => {
     const item = latest.current[index]?.item;
     if (item) change(index, { item, failure });
   };
-  return { all, lookUp, fail, stop: (index) => looking.get(index)?.asking.abort() };
+  return { all, unavailable, lookUp, fail, stop: (index) => looking.get(index)?.asking.abort() };
 }
 
 const retained = new WeakMap<object, Map<string, unknown>>();

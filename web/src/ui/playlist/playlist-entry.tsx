@@ -151,20 +151,22 @@ const EntryCover = ({ number, url }: { readonly number: number | undefined; read
   </div>
 );
 
-interface UnavailableEntryProps extends Pick<PlaylistRow, 'number' | 'failure'> {
+interface UnavailableRowProps extends Pick<PlaylistRow, 'number' | 'gone'> {
   readonly isHidden: boolean;
 }
 
-/** The place of an entry that is gone, private or protected. */
-export const UnavailableEntry = ({ number, failure, isHidden }: UnavailableEntryProps) => {
+/** The place of an entry that is gone, private or protected: one line. */
+export const UnavailableRow = ({ number, gone: { title, url, reason } = {}, isHidden }: UnavailableRowProps) => {
   const { t, texts } = usePage();
   return (
     <li class="entry unavailable" hidden={isHidden}>
-      <div class="entry-row">
-        <span class="entry-select" />
-        <EntryCover number={number} url={null} />
-        <p class="entry-text">{failure ? failureText(texts, failure).title : t('list.unavailable')}</p>
-      </div>
+      <span class="figures">{number}</span>
+      {url && (
+        <a href={url} target="_blank" rel="noreferrer" dir="auto">
+          {title ?? url}
+        </a>
+      )}
+      <span>{reason ? failureText(texts, { kind: 'not-found', problem: reason }).title : t('list.unavailable')}</span>
     </li>
   );
 };

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { ApiFailure, type MediaInformation } from '../../api/index.ts';
+import { ApiFailure, type MediaInformation, type UnavailableEntry } from '../../api/index.ts';
 import { type Choice, choicesOf, type FormatPreference } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { type Entries, type Entry, hasVersions, useRetainedState } from './entries.ts';
@@ -10,8 +10,8 @@ export interface PlaylistRow {
   readonly number: number;
   /** Absent for one that is gone, private or protected. */
   readonly entry?: Entry;
-  /** Why it is not available, where that is known. */
-  readonly failure?: Entry['failure'];
+  /** Of one that is not available, as far as it is known. */
+  readonly gone?: Partial<UnavailableEntry> | undefined;
 }
 
 export interface ListedRow extends PlaylistRow {
@@ -22,20 +22,31 @@ export interface ListedRow extends PlaylistRow {
 
 export const isListed = (row: PlaylistRow): row is ListedRow => row.entry !== undefined;
 
+interface Gaps {
+  /** Entries of the list before the rows. */
+  readonly offset?: number;
+  readonly unavailable?: readonly number[];
+  /** What is known of unavailable entries, by their numbers. */
+  readonly known?: ReadonlyMap<number, UnavailableEntry>;
+}
+
 /** The rows of a list in its order: its entries, with gaps at the unavailable places. */
 export function rowsOfPlaylist(
   entries: readonly Entry[],
-  unavailable: readonly number[] = [],
+  { offset = 0, unavailable = [], known }: Gaps = {},
 ): readonly (PlaylistRow | ListedRow)[] {
   const { length: count } = entries;
-  const gaps = new Set(unavailable.filter((number) => number <= count + unavailable.length));
+  const gaps = new Set(unavailable.filter((number) => number <= offset + count + unavailable.length));
   let next = 0;
   return Array.from({ length: count + gaps.size }, (_, place) => {
-    const number = place + 1;
-    if (gaps.has(number)) return { number };
+    const number = offset + place + 1;
+    if (gaps.has(number)) return { number, gone: known?.get(number) };
     const index = next++;
     const entry = entries[index];
-    return entry?.isGone ? { number, failure: entry.failure } : { number, index, entry };
+    if (!entry?.isGone) return { number, index, entry };
+    const { title, requestedUrl } = entry.item;
+    const reason = entry.failure?.problem ?? known?.get(number)?.reason;
+    return { number, gone: { title, url: requestedUrl ?? undefined, reason } };
   });
 }
 

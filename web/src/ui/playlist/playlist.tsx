@@ -13,11 +13,12 @@ import '../../styles/playlist.css';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ArchiveProgress, ResolvedLink } from '../../api/index.ts';
+import { shareableLocation } from '../../links.ts';
 import { useObservable, usePage } from '../context.ts';
 import { CopyButton, Cover, Icon } from '../controls.tsx';
 import { DownloadNote } from '../download-note.tsx';
 import { askable, selectionOf, useSignedUrls } from '../signed-urls.ts';
-import { type EntryActions, PlaylistEntry, UnavailableEntry } from './playlist-entry.tsx';
+import { type EntryActions, PlaylistEntry, UnavailableRow } from './playlist-entry.tsx';
 import { FORMATS, type PlaylistFormat, PlaylistToolbar } from './playlist-toolbar.tsx';
 
 interface PlaylistProps {
@@ -38,7 +39,8 @@ export const Playlist = ({ resource, link }: PlaylistProps) => {
   const [format, setFormat] = useRetainedState<PlaylistFormat>(resource, 'format', () => 'recommended');
   const [filter, setFilter] = useState('');
   const words = filter.trim();
-  const rows = rowsOfPlaylist(entries.all, resource.counts?.unavailable);
+  const { offset = 0 } = resource.counts ?? {};
+  const rows = rowsOfPlaylist(entries.all, { ...resource.counts, known: entries.unavailable });
   const listed = rows.filter(isListed);
   const shown = listed.flatMap(({ index, entry }) => (words === '' || matches(entry, words) ? index : []));
   const visible = new Set(shown);
@@ -46,7 +48,7 @@ export const Playlist = ({ resource, link }: PlaylistProps) => {
   const { picked } = selection;
   const pickedRows = listed.filter(({ index }) => picked.has(index));
   const rowCount = useIncrementalCount(rows.length);
-  const count = isBatch ? undefined : rows.length;
+  const count = isBatch ? undefined : offset + rows.length;
   const remembered = formats.get();
   const preference = useMemo(() => {
     const wished = { ...remembered, ...FORMATS[format] };
@@ -57,7 +59,12 @@ export const Playlist = ({ resource, link }: PlaylistProps) => {
   const urlOf = useSignedUrls(link ?? '');
   const wanted = selectionOf(preference);
   const isWhole = pickedRows.length === listed.length;
-  const chosen = { ...wanted, ...(!isWhole && { entries: formatNumbers(pickedRows.map(({ number }) => number)) }) };
+  const page = offset > 0 && { offset: String(offset) };
+  const chosen = {
+    ...wanted,
+    ...page,
+    ...(!isWhole && { entries: formatNumbers(pickedRows.map(({ number }) => number)) }),
+  };
   const zip = link && pickedRows.length > 1 ? urlOf('Get', { ...chosen, format: 'zip' }) : undefined;
   const archive = useArchiveProgress();
   const download = async () => {
@@ -84,7 +91,7 @@ export const Playlist = ({ resource, link }: PlaylistProps) => {
   const openingZip = useObservable(downloads.states).get(zip ?? '')?.phase === 'opening';
   return (
     <article aria-label={title}>
-      <PlaylistHead resource={resource} title={title} rows={rows} isBatch={isBatch} />
+      <PlaylistHead resource={resource} title={title} rows={rows} link={link} />
       {listed.length >= MIN_FILTERED_ENTRIES && (
         <input
           type="search"
@@ -116,7 +123,7 @@ export const Playlist = ({ resource, link }: PlaylistProps) => {
               <PlaylistLinks
                 title={title}
                 metalink={pickedRows.length > 0 ? urlOf('Feed', { ...chosen, format: 'metalink' }) : undefined}
-                m3u8={urlOf('Feed', { ...wanted, format: 'm3u8' })}
+                m3u8={urlOf('Feed', { ...wanted, ...page, format: 'm3u8' })}
                 podcast={urlOf('Feed', {})}
               />
             )}
@@ -138,7 +145,7 @@ export const Playlist = ({ resource, link }: PlaylistProps) => {
                   actions={actions}
                 />
               ) : (
-                <UnavailableEntry key={`gone ${row.number}`} {...row} isHidden={words !== ''} />
+                <UnavailableRow key={`gone ${row.number}`} {...row} isHidden={words !== ''} />
               ),
             )}
           </ol>
@@ -149,6 +156,7 @@ export const Playlist = ({ resource, link }: PlaylistProps) => {
           )}
         </div>
       )}
+      <PageLinks resource={resource} link={link} />
     </article>
   );
 };
@@ -179,23 +187,20 @@ interface PlaylistHeadProps {
   readonly resource: ResolvedLink;
   readonly title: string;
   readonly rows: readonly PlaylistRow[];
-  /** Links entered together, without a cover. */
-  readonly isBatch: boolean;
+  /** Absent for links entered together, without a cover. */
+  readonly link: string | undefined;
 }
 
 /** Title, author and counts of a playlist. */
-const PlaylistHead = ({ resource, title, rows, isBatch }: PlaylistHeadProps) => {
+const PlaylistHead = ({ resource, title, rows, link }: PlaylistHeadProps) => {
   const { t } = usePage();
   const { author, coverUrl, counts } = resource;
+  const isBatch = link === undefined;
   const listed = rows.filter(isListed);
   const [count, placeCount] = [listed.length, rows.length];
-  const pendingCount = isBatch ? 0 : listed.filter(({ entry }) => isPending(entry)).length;
-  const total = counts?.total ?? 0;
-  const details = [
-    placeCount > count && t('list.unavailableCount', { count: placeCount - count }),
-    pendingCount > 0 && t('list.pendingCount', { count: pendingCount }),
-    counts?.isCut && t('list.limit', { count: placeCount }),
-  ].filter(Boolean);
+  const { offset = 0, next, total = 0 } = counts ?? {};
+  const last = offset + placeCount;
+  const range = { first: offset + 1, last, count: total > last ? total : `${last}${next ? '+' : ''}` };
   return (
     <div class={isBatch ? 'playlist-head batch' : 'playlist-head'}>
       {!isBatch && <Cover url={coverUrl ?? listed.find(({ entry }) => entry.item.coverUrl)?.entry.item.coverUrl} />}
@@ -203,14 +208,36 @@ const PlaylistHead = ({ resource, title, rows, isBatch }: PlaylistHeadProps) => 
         <h2 dir="auto">{title}</h2>
         <p class="byline">
           {author && <bdi>{author}</bdi>}
-          <span>
-            {total > placeCount ? t('list.countOf', { shown: count, count: total }) : t('list.count', { count })}
-          </span>
+          <span>{next || offset ? t(offset ? 'list.range' : 'list.first', range) : t('list.count', { count })}</span>
         </p>
         {/* A line also without a note, which may come and go: no layout shift. */}
-        <p class="muted section-note">{details.join(' ')}</p>
+        <p class="muted section-note">
+          {placeCount > count && t('list.unavailableCount', { count: placeCount - count })}
+        </p>
+        <PageLinks resource={resource} link={link} />
       </div>
     </div>
+  );
+};
+
+/** Links to the other pages of a list. */
+const PageLinks = ({ resource: { counts }, link }: Pick<PlaylistHeadProps, 'resource' | 'link'>) => {
+  const { t } = usePage();
+  const { offset = 0, next = 0, total = Number.POSITIVE_INFINITY } = counts ?? {};
+  if (!link || (offset === 0 && next === 0)) return null;
+  return (
+    <p class="row">
+      {offset > 0 && (
+        <a class="button small" href={shareableLocation([link])}>
+          {t('list.start')}
+        </a>
+      )}
+      {next > 0 && (
+        <a class="button small" href={shareableLocation([link], undefined, undefined, next)}>
+          {t('list.next', { count: Math.min(next - offset, total - next) })}
+        </a>
+      )}
+    </p>
   );
 };
 

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { bookmarklet, linksFromLocation, pagePath, textFromLocation } from '../../links.ts';
+import { bookmarklet, linksFromLocation, offsetFromLocation, pagePath, textFromLocation } from '../../links.ts';
 import { preferenceFromQuality } from '../../renditions/index.ts';
 import { createSubject, type Subject } from '../../store.ts';
 import { LOCALE_NAMES, LOCALES } from '../../texts.ts';
@@ -176,10 +176,11 @@ export function openLocation({ session, formats }: Opener, search: string, isRet
   formats.setForLink(preferenceFromQuality(new URLSearchParams(search).get('quality')));
   const links = linksFromLocation(search);
   const [link] = links;
+  const offset = offsetFromLocation(search);
   if (links.length > 1) session.openAll(links);
   else if (!link) session.close(textFromLocation(search));
-  else if (isReturn) session.reopen(link);
-  else session.open(link);
+  else if (isReturn) session.reopen(link, offset);
+  else session.open(link, offset);
 }
 
 /** Frames until a restored result has its final height, which scroll restoration needs. */

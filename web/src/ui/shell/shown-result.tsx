@@ -5,7 +5,7 @@ import { failureText, isWorthRetrying, progressText } from '../failure-text.ts';
 import { Item } from '../item/index.ts';
 import { NextTry } from '../next-try.tsx';
 import { Playlist } from '../playlist/index.ts';
-import type { Outcome } from '../session.ts';
+import { nameOf, type Outcome } from '../session.ts';
 import { Notice } from './notice.tsx';
 
 /** A waiting or failure notice, or the item, playlist or batch of links. */
@@ -23,7 +23,7 @@ export const ShownResult = ({ outcome }: { readonly outcome: Outcome }) => {
       const { link, resource } = outcome;
       const [first, second] = resource.mediaItems;
       return resource.type === 'PlayList' || second || !first ? (
-        <Playlist key={link} resource={resource} link={link} />
+        <Playlist key={nameOf(outcome)} resource={resource} link={link} />
       ) : (
         <Item key={link} item={first} />
       );
@@ -42,14 +42,14 @@ const ICONS: Readonly<Partial<Record<ApiFailure['kind'], IconName>>> = {
 };
 
 /** A failure with its explanation and a retry button. */
-const FailureNotice = ({ failure, link }: Extract<Outcome, { phase: 'failed' }>) => {
+const FailureNotice = ({ failure, link, offset }: Extract<Outcome, { phase: 'failed' }>) => {
   const { texts, session } = usePage();
   return (
     <Notice
       look="bad"
       icon={ICONS[failure.kind] ?? 'alert'}
       {...failureText(texts, failure, link)}
-      onRetry={isWorthRetrying(failure) ? () => session.open(link) : undefined}
+      onRetry={isWorthRetrying(failure) ? () => session.open(link, offset) : undefined}
     />
   );
 };
