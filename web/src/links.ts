@@ -1,6 +1,7 @@
 /** The service rejects longer links. */
 const MAX_LINK_CHARACTERS = 4096;
 const SCHEMED = /https?:\/\/[^\s<>"'`\u00ab\u00bb\u201c-\u201e\u300c\u300d\u3000]+/i;
+const WHOLE = /^https?:\/\/\S+$/i;
 /** More links in one paste are dropped. */
 const MAX_BATCH = 100;
 /** Punctuation that ends a sentence. */
@@ -15,7 +16,7 @@ const BARE = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(?::\d{1,5})?(?:[/
  */
 export function linkFromText(text: string, page = globalThis.location?.host): string | undefined {
   const trimmed = text.trim();
-  const whole = /^https?:\/\/\S+$/i.test(trimmed) ? trimmed : undefined;
+  const whole = WHOLE.test(trimmed) ? trimmed : undefined;
   const found = whole ?? withoutTail(SCHEMED.exec(trimmed)?.[0]);
   const bare = BARE.test(trimmed) ? `https://${trimmed}` : undefined;
   const link = usable(found ?? bare);
@@ -24,10 +25,12 @@ export function linkFromText(text: string, page = globalThis.location?.host): st
 
 /** Every link in a text, each once, in order: one per line or between other words. */
 export function linksFromText(text: string, page = globalThis.location?.host): string[] {
-  const words = text.split(/\s+/).filter((word) => /https?:\/\//i.test(word));
+  const lines = text.split(/\r?\n/).map((line) => line.trim());
+  // What ends a word of a line may be punctuation.
+  const linksIn = (line: string) => line.split(/\s+/).flatMap((word) => withoutTail(SCHEMED.exec(word)?.[0]) ?? []);
+  const found = lines.flatMap((line) => (WHOLE.test(line) ? line : linksIn(line)));
   // Without a scheme only a whole line is a link: words such as `film.mov` are not.
-  const parts = words.length > 0 ? words : text.split(/\r?\n/);
-  return linksOf(parts, page);
+  return linksOf(found.length > 0 ? found : lines, page);
 }
 
 /** The links of some texts, each once. */
@@ -35,13 +38,19 @@ const linksOf = (texts: readonly string[], page: string | undefined): string[] =
   [...new Set(texts.flatMap((text) => linkFromText(text, page) ?? []))].slice(0, MAX_BATCH);
 
 /** Whether a text is a link that exceeds the limit. */
-export const isTooLong = (text: string): boolean =>
-  text.trim().length > MAX_LINK_CHARACTERS && /^https?:\/\/\S+$/i.test(text.trim());
+export const isTooLong = (text: string): boolean => text.trim().length > MAX_LINK_CHARACTERS && WHOLE.test(text.trim());
 
-/** The links in `/?url=…&url=…`, or the one in a share target's `text` or `title`. */
+/** The lines of a text that has links which contain none of them. */
+export function linesWithoutLink(text: string, page = globalThis.location?.host): string[] {
+  const links = new Set(linksFromText(text, page));
+  const lines = text.split(/\r?\n/).map((line) => line.trim());
+  return lines.filter((line) => line !== '' && !linksFromText(line, page).some((link) => links.has(link)));
+}
+
+/** The links in `/?url=…&url=…`, or those in a share target's `text` or `title`. */
 export function linksFromLocation(search: string, page = globalThis.location?.host): string[] {
   const links = linksOf(new URLSearchParams(search).getAll('url'), page);
-  return links.length > 0 ? links : linksOf(textsOf(search), page).slice(0, 1);
+  return links.length > 0 ? links : linksFromText(textsOf(search).join('\n'), page);
 }
 
 /** The page of a list that an address names. */
@@ -59,13 +68,13 @@ function textsOf(search: string): string[] {
   return ['url', 'text', 'title'].map((name) => query.get(name)?.trim() ?? '').filter((text) => text !== '');
 }
 
-/** The links of a drop or paste, each once. */
-export function linksFromTransfer(data: Pick<DataTransfer, 'getData'> | null): string[] {
-  if (!data) return [];
+/** The text of a drop or paste that has links; empty without one. */
+export function textOfTransfer(data: Pick<DataTransfer, 'getData'> | null): string {
+  if (!data) return '';
   // RFC 2483 §5: one URI per line, comments start with `#`.
   const uris = data.getData('text/uri-list').split(/\r?\n/);
-  const links = linksFromText(uris.filter((line) => !line.startsWith('#')).join('\n'));
-  return links.length > 0 ? links : linksFromText(data.getData('text/plain'));
+  const texts = [uris.filter((line) => !line.startsWith('#')).join('\n'), data.getData('text/plain')];
+  return texts.find((text) => linksFromText(text).length > 0) ?? '';
 }
 
 /** The path of the page, without the slash at its end: empty at the root of its origin. */

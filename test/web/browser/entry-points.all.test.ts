@@ -73,6 +73,35 @@ describe('a link arrives', () => {
     await visitor.heading(titleOf('two'));
   });
 
+  it('with others and lines that are none, which are named; Enter after it is no fault', async () => {
+    const visitor = await open('/', CLIPBOARD);
+    await visitor.fieldHasFocus();
+    const links = ['/site/combined/good', '/files/nowhere.mp4'].map((path) => link(path));
+    await visitor.paste(`${links.join('\n')}\nnot one`);
+    await visitor.page.keyboard.press('Enter');
+    await visitor.heading('Pasted links');
+    await visitor.alerts('Not a link: not one');
+    await visitor.button(/^Download 1/).waitFor();
+    const failed = visitor.byRole('checkbox', `Select ${links[1]}`);
+    expect([await failed.isChecked(), await failed.isDisabled()]).toEqual([false, true]);
+    expect(await visitor.byRole('checkbox', 'Select all').isChecked()).toBe(true);
+    await visitor.field.focus();
+    await visitor.page.keyboard.press('Enter');
+    await visitor.alerts('Not a link: not one');
+    await visitor.byRole('link', 'Reelay, start page').click();
+    await eventually(() => visitor.page.locator('#field-message').textContent()).toBe('');
+  });
+
+  it('with another in the field, and in a shared text', async () => {
+    const links = ['first', 'second'].map((id) => link(`/site/combined/${id}`));
+    const visitor = await open();
+    await visitor.enter(links.join(' '));
+    await visitor.heading(titleOf('second'));
+    await visitor.page.goto(`/?text=${encodeURIComponent(links.join('\n'))}`);
+    await visitor.heading('Pasted links');
+    await visitor.heading(titleOf('first'));
+  });
+
   it('from the bookmarklet, whose address the keyboard copies', async () => {
     const visitor = await open('/', CLIPBOARD);
     await visitor.fieldHasFocus();

@@ -2,11 +2,14 @@ import { describe, expect, it } from 'vitest';
 import {
   bookmarklet,
   isTooLong,
+  linesWithoutLink,
   linkFromText,
   linksFromLocation,
-  linksFromTransfer,
+  linksFromText,
+  offsetFromLocation,
   shareableLocation,
   textFromLocation,
+  textOfTransfer,
 } from '../../../web/src/links.ts';
 
 describe('linkFromText', () => {
@@ -79,6 +82,19 @@ describe('linksFromLocation', () => {
     ['?url=%', undefined],
   ])('%s holds %s', (search, link) => expect(linksFromLocation(search)).toEqual(link ? [link] : []));
 
+  it('holds every link of a shared text', () =>
+    expect(linksFromLocation('?title=Two&text=https://a.example/+and%0Ahttps://b.example/')).toEqual([
+      'https://a.example/',
+      'https://b.example/',
+    ]));
+
+  it.each([
+    ['?offset=200', 200],
+    ['?offset=-1', 0],
+    ['?offset=x', 0],
+    ['?url=x', 0],
+  ])('%s begins at entry %d', (search, offset) => expect(offsetFromLocation(search)).toBe(offset));
+
   it.each([
     ['?url=garbage', 'garbage'],
     ['?title=A+film&text=hello+there&url=', 'hello there'],
@@ -89,14 +105,26 @@ describe('linksFromLocation', () => {
   ])('%s without a link holds %s', (search, text) => expect(textFromLocation(search)).toBe(text));
 });
 
-describe('linksFromTransfer', () => {
+it.each([
+  ['https://a.example/\n\nfoo bar\r\nsee https://b.example/', ['foo bar']],
+  // Without a scheme, it is no link beside those with one.
+  ['https://a.example/\nfilm.mov', ['film.mov']],
+  ['a.example/x\nno link', ['no link']],
+  ['https://a.example/\nhttps://a.example/', []],
+])('finds the lines of %j that have no link', (text, lines) => expect(linesWithoutLink(text)).toEqual(lines));
+
+describe('textOfTransfer', () => {
   const transfer = (types: Record<string, string>) => ({ getData: (type: string) => types[type] ?? '' });
   it.each<[Record<string, string>, string[]]>([
     [
       { 'text/uri-list': '# comment\r\nhttps://a.example/\r\nhttps://b.example/' },
       ['https://a.example/', 'https://b.example/'],
     ],
-    [{ 'text/plain': 'Look https://a.example/x' }, ['https://a.example/x']],
+    [{ 'text/plain': 'Look https://a.example/x!' }, ['https://a.example/x']],
+    [
+      { 'text/plain': 'https://a.example/x!\n(https://b.example/y), z' },
+      ['https://a.example/x!', 'https://b.example/y'],
+    ],
     [{ 'text/uri-list': 'file:///x', 'text/plain': 'https://a.example/x' }, ['https://a.example/x']],
     [
       { 'text/plain': 'https://a.example/x\nhttps://b.example/y film.mov\nhttps://a.example/x' },
@@ -105,13 +133,13 @@ describe('linksFromTransfer', () => {
     [{ 'text/plain': 'a.example/x\nb.example/y' }, ['https://a.example/x', 'https://b.example/y']],
     [{ 'text/plain': 'two words\nv1.2' }, []],
     [{}, []],
-  ])('%j', (types, links) => expect(linksFromTransfer(transfer(types))).toEqual(links));
+  ])('%j', (types, links) => expect(linksFromText(textOfTransfer(transfer(types)))).toEqual(links));
 
-  it('returns no links without data', () => expect(linksFromTransfer(null)).toEqual([]));
+  it('is empty without data', () => expect(textOfTransfer(null)).toBe(''));
 
   it('bounds a batch', () => {
     const text = Array.from({ length: 150 }, (_, index) => `https://a.example/${index}`).join('\n');
-    expect(linksFromTransfer(transfer({ 'text/plain': text }))).toHaveLength(100);
+    expect(linksFromText(text)).toHaveLength(100);
   });
 });
 

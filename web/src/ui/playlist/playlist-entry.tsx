@@ -20,6 +20,8 @@ interface PlaylistEntryProps extends ListedRow {
   /** The URL of its download, once that was started. */
   readonly url: string | undefined;
   readonly isPicked: boolean;
+  /** It cannot be picked. */
+  readonly isOff: boolean;
   /** The filter does not match it. */
   readonly isHidden: boolean;
   readonly actions: EntryActions;
@@ -46,7 +48,8 @@ export class PlaylistEntry extends Component<PlaylistEntryProps> {
   }
 }
 
-const Row = ({ index, number, entry, choice, count, url, isPicked, isHidden, actions }: PlaylistEntryProps) => {
+const Row = (props: PlaylistEntryProps) => {
+  const { index, number, entry, choice, count, url, isPicked, isOff, isHidden, actions } = props;
   const { t } = usePage();
   const [isOpen, setOpen] = useState(false);
   /** How often Play was pressed: each time a new item is mounted, which starts playing. */
@@ -79,6 +82,7 @@ const Row = ({ index, number, entry, choice, count, url, isPicked, isHidden, act
             value={index}
             aria-label={t('list.pick', { title })}
             checked={isPicked}
+            disabled={isOff}
             onClick={({ currentTarget, shiftKey }) => actions.pick(index, currentTarget.checked, shiftKey)}
           />
         </label>

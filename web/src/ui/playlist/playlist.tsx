@@ -1,4 +1,4 @@
-import { isPending, useEntries, useRetainedState } from './entries.ts';
+import { type Entry, isPending, useEntries, useRetainedState } from './entries.ts';
 import {
   formatNumbers,
   isListed,
@@ -46,7 +46,9 @@ export const Playlist = ({ resource, link }: PlaylistProps) => {
   const visible = new Set(shown);
   const selection = usePickedEntries(resource, entries.all.length, shown);
   const { picked } = selection;
-  const pickedRows = listed.filter(({ index }) => picked.has(index));
+  // A ZIP may have what failed here: the server tries it again.
+  const isOff = ({ failure }: Entry) => isBatch && failure !== undefined;
+  const pickedRows = listed.filter(({ index, entry }) => picked.has(index) && !isOff(entry));
   const rowCount = useIncrementalCount(rows.length);
   const count = isBatch ? undefined : offset + rows.length;
   const remembered = formats.get();
@@ -112,7 +114,7 @@ export const Playlist = ({ resource, link }: PlaylistProps) => {
             pickedCount={pickedRows.length}
             mayMiss={zip !== undefined && mayMiss}
             sizeBytes={rowCount < rows.length ? undefined : files.bytesOf(pickedRows)}
-            allPicked={shown.every((index) => picked.has(index))}
+            allPicked={listed.every(({ index, entry }) => !visible.has(index) || picked.has(index) || isOff(entry))}
             format={format}
             isOpening={openingZip}
             onPickAll={selection.pickAll}
@@ -140,7 +142,8 @@ export const Playlist = ({ resource, link }: PlaylistProps) => {
                   choice={files.choiceOf(row)}
                   count={count}
                   url={files.urls.get(row.index)}
-                  isPicked={picked.has(row.index)}
+                  isPicked={picked.has(row.index) && !isOff(row.entry)}
+                  isOff={isOff(row.entry)}
                   isHidden={!visible.has(row.index)}
                   actions={actions}
                 />

@@ -1,18 +1,27 @@
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { isTooLong, linkFromText, linksFromText, linksFromTransfer, shareableLocation } from '../../links.ts';
+import {
+  isTooLong,
+  linesWithoutLink,
+  linksFromText,
+  pagePath,
+  shareableLocation,
+  textOfTransfer,
+} from '../../links.ts';
 import type { TextKey } from '../../texts.ts';
 import { usePage } from '../context.ts';
 import { Button, Icon } from '../controls.tsx';
 import { linkOf, type Outcome } from '../session.ts';
 
-/** The input field for links; a pasted link is opened at once. */
+/** The input field for links; pasted ones are opened at once. */
 export const LinkField = ({ outcome }: { readonly outcome: Outcome }) => {
   const { t, primaryAction } = usePage();
   const link = linkOf(outcome);
   /** Input that is not a link, for editing. */
   const given = outcome.phase === 'idle' ? outcome.text : undefined;
   const [fault, setFault] = useState<TextKey>();
+  /** Lines that were entered between the links of an address of this page. */
+  const [skipped, setSkipped] = useState({ search: '', lines: '' });
   const input = useRef<HTMLInputElement>(null);
   /** @param isChecked whether to say what is wrong with it */
   const show = (text: string, isChecked = false) => {
@@ -30,18 +39,25 @@ export const LinkField = ({ outcome }: { readonly outcome: Outcome }) => {
     if (!link) input.current?.focus({ preventScroll: true });
   }, []);
 
-  const openLinks = (links: readonly string[]) => {
+  /** Opens all links of a text. Returns whether it has any. */
+  const openText = (text: string): boolean => {
+    const links = linksFromText(text);
+    if (links.length === 0) return false;
     show(links.length === 1 ? (links[0] ?? '') : '');
-    location.assign(shareableLocation(links));
+    const address = shareableLocation(links);
+    setSkipped({ search: address.slice(pagePath().length + 1), lines: shortened(linesWithoutLink(text)) });
+    location.assign(address);
+    return true;
   };
-  useIncoming(input, openLinks);
+  useIncoming(input, openText);
   const submit = (event: Event) => {
     event.preventDefault();
     const text = input.current?.value ?? '';
-    const found = linkFromText(text);
-    if (found && found === link && outcome.phase === 'resolved' && primaryAction.current) primaryAction.current();
-    else if (found) openLinks([found]);
-    else {
+    const [found, another] = linksFromText(text);
+    const isShown = found !== undefined && !another && found === link && outcome.phase === 'resolved';
+    if (isShown && primaryAction.current) primaryAction.current();
+    // Several links leave the field empty, which Enter after a paste does not change.
+    else if (!openText(text) && (text.trim() || outcome.phase !== 'batch')) {
       setFault(linkErrorOf(text));
       input.current?.focus();
     }
@@ -49,8 +65,7 @@ export const LinkField = ({ outcome }: { readonly outcome: Outcome }) => {
   const paste = async () => {
     // Rejects when the visitor denies access.
     const copied = await navigator.clipboard.readText().catch(() => '');
-    const links = linksFromText(copied);
-    if (links.length > 0) return openLinks(links);
+    if (openText(copied)) return;
     show(copied, copied !== '');
     input.current?.focus();
   };
@@ -88,11 +103,24 @@ export const LinkField = ({ outcome }: { readonly outcome: Outcome }) => {
         </Button>
       </div>
       <p class="field-message" id="field-message" role="alert">
-        {fault && t(fault)}
+        {fault
+          ? t(fault)
+          : skipped.lines && skipped.search === location.search && t('field.skipped', { lines: skipped.lines })}
       </p>
     </form>
   );
 };
+
+const MAX_LINES = 3;
+const MAX_LINE_CHARACTERS = 40;
+
+/** The first of some lines, in one. */
+const shortened = (lines: readonly string[]): string =>
+  lines
+    .slice(0, MAX_LINES)
+    .map((line) => (line.length > MAX_LINE_CHARACTERS ? `${line.slice(0, MAX_LINE_CHARACTERS)}…` : line))
+    .concat(lines.length > MAX_LINES ? '…' : [])
+    .join(', ');
 
 /** Not in every browser, and only on HTTPS. */
 const canReadClipboard = (): boolean => globalThis.navigator?.clipboard?.readText !== undefined;
@@ -106,7 +134,7 @@ function linkErrorOf(text: string): TextKey {
 const EDITABLE = 'input, textarea, select, [contenteditable]';
 
 /** Accepts links pasted or dropped anywhere on the page, and the key `/`, which focuses the field. */
-function useIncoming(field: RefObject<HTMLInputElement | null>, onLinks: (links: readonly string[]) => void): void {
+function useIncoming(field: RefObject<HTMLInputElement | null>, onText: (text: string) => boolean): void {
   useEffect(() => {
     const ended = new AbortController();
     const on = <K extends keyof WindowEventMap>(type: K, listener: (event: WindowEventMap[K]) => void) =>
@@ -115,10 +143,7 @@ function useIncoming(field: RefObject<HTMLInputElement | null>, onLinks: (links:
     const isElsewhere = ({ target }: Event) =>
       target !== field.current && target instanceof Element && target.closest(EDITABLE) !== null;
     const take = (event: Event, data: DataTransfer | null) => {
-      const links = linksFromTransfer(data);
-      if (links.length === 0) return;
-      event.preventDefault();
-      onLinks(links);
+      if (onText(textOfTransfer(data))) event.preventDefault();
     };
     const showDrop = (isOver: boolean) => document.body.classList.toggle('dropping', isOver);
 
