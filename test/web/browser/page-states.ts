@@ -43,7 +43,7 @@ export const STATES: readonly PageState[] = [
     ...VIDEO,
     act: async ({ choose }) => {
       await choose('Video or sound', 'Sound');
-      await choose('Format', 'MP3 320');
+      await choose('Format', 'MP3 128');
       await choose('Sound language', 'German (dubbed)');
     },
   },

@@ -48,16 +48,16 @@ describe('the sentence', () => {
     await visitor.sentence().toMatch(/^Sound as M4A \d+, English$/);
     const { key: original } = await download(visitor);
     await visitor.choose('Sound language', 'German (dubbed)');
-    await visitor.choose('Format', 'MP3 320');
-    await visitor.sentence().toBe('Sound as MP3 320, German (dubbed)');
+    await visitor.choose('Format', 'MP3 128');
+    await visitor.sentence().toBe('Sound as MP3 128, German (dubbed)');
     const dub = await download(visitor);
-    expect(dub.query).toBe('format=mp3&bitrate=320&tags=true');
+    expect(dub.query).toBe('format=mp3&bitrate=128&tags=true');
     expect(dub.key).not.toBe(original);
     await visitor.page.goto(service.pageFor('/site/dubbed/remembered'));
-    await visitor.sentence().toBe('Sound as MP3 320, German (dubbed)');
+    await visitor.sentence().toBe('Sound as MP3 128, German (dubbed)');
     // Nothing is known of its language.
     await visitor.page.goto(service.pageFor('/site/combined/undubbed'));
-    await visitor.sentence().toBe('Sound as MP3 320');
+    await visitor.sentence().toBe('Sound as MP3 128');
     await visitor.choose('Video or sound', 'Video');
     await visitor.sentence().toBe('Video in 720p');
   });

@@ -3,6 +3,7 @@ import type { MediaRendition } from '../../../web/src/api/index.ts';
 import { choicesOf } from '../../../web/src/renditions/choices.ts';
 import { secondsOf } from '../../../web/src/renditions/conversions.ts';
 import { rowsOf } from '../../../web/src/renditions/format-preference.ts';
+import { nameOf } from '../../../web/src/renditions/sentence.ts';
 import {
   mediaOf as item,
   itemOf,
@@ -16,11 +17,10 @@ import {
 const MP3 = mp3Of();
 
 describe('choicesOf', () => {
-  it('groups video and audio, MP3 and then the best first, and preselects one', () => {
+  it('groups video and audio, the original and then MP3, and preselects one', () => {
     const choices = choicesOf(item([rendition({ key: 'A' }), rendition({ key: 'B' })], [sound({ key: 'C' }), MP3]));
     expect(choices.video.map(({ id }) => id)).toEqual(['video:A', 'video:B']);
-    const mp3 = ['audio:K:mp3:320', 'audio:K:mp3:256', 'audio:K:mp3', 'audio:K:mp3:128'];
-    expect(choices.audio.map(({ id }) => id)).toEqual([...mp3, 'audio:C']);
+    expect(choices.audio.map(({ id }) => id)).toEqual(['audio:C', 'audio:K:mp3', 'audio:K:mp3:128']);
     expect(choices.preselected?.id).toBe('video:A');
   });
 
@@ -43,6 +43,19 @@ describe('choicesOf', () => {
     ['empty texts', { label: '', mimeType: '', fileExtension: '.webm' }, { label: 'WEBM', container: 'WEBM' }],
   ])('tell of %s', (_, changes, expected) => {
     expect(choicesOf(item([rendition(changes)])).video[0]).toMatchObject(expected);
+  });
+
+  it.each<[Partial<MediaRendition>, string]>([
+    [{ label: '404p', height: 720 }, '404×720'],
+    [{ label: '404p60 HDR', height: 720 }, '404×720 HDR'],
+    [{ label: '800p', height: 800, description: 'hd - 1920x800 (avc1)' }, '1920×800'],
+    [{ label: '800p', height: 800, description: '1280x720' }, '800p'],
+    [{ label: '404p', height: 404 }, '404p'],
+    [{ label: '1080p', height: 1920, description: '1080x1920' }, '1080p'],
+    [{ label: '129 kbps', height: null }, '129 kbps'],
+  ])('names the resolution of %j %s', (changes, label) => {
+    const [choice] = choicesOf(item([rendition(changes)])).video;
+    expect([choice?.label, choice && nameOf(choice)]).toEqual([label, label.replace(' HDR', '')]);
   });
 
   it.each(['Media', 'Combined'] as const)('leaves canSeek of %s undefined', (urlType) => {
@@ -115,37 +128,61 @@ describe('preselection', () => {
 });
 
 describe('choicesOf with conversions', () => {
-  const AAC = sound({ key: 'AAC' });
-  const OPUS = sound({ key: 'OPUS', label: '160 kbps', fileExtension: '.webm', mimeType: 'audio/webm; codecs="opus"' });
-  const VIDEO_FILE = rendition({ key: 'BOTH', label: '720p', height: 720 });
-  const SIZED_MP3 = mp3Of({ key: 'OPUS', fileSizeBytes: 1_920_000 });
+  const AAC = sound({ key: 'AAC', fileSizeBytes: 1e6 });
+  const OPUS = sound({
+    key: 'OPUS',
+    label: '160 kbps',
+    fileExtension: '.webm',
+    mimeType: 'audio/webm; codecs="opus"',
+    bitrate: 159.6,
+    fileSizeBytes: 1.6e6,
+  });
+  const VIDEO_FILE = rendition({ key: 'BOTH', label: '720p', height: 720, bitrate: 2000, fileSizeBytes: 20e6 });
+  const mp3Of80s = (key: string) => mp3Of({ key, fileSizeBytes: 1_920_000 });
+  const SIZED_MP3 = mp3Of80s('OPUS');
   const of = (...renditions: MediaRendition[]) => choicesOf(item([], renditions));
+  const mp3s = (media: Parameters<typeof choicesOf>[0], options?: Parameters<typeof choicesOf>[1]) =>
+    choicesOf(media, options).audio.filter(({ container }) => container === 'MP3');
 
-  it('has MP3 in each bit rate, with tags', () => {
-    const mp3 = of(OPUS, SIZED_MP3).audio.slice(0, 4);
-    expect(mp3.map(({ id, label, sizeBytes, isSizeEstimate }) => [id, label, sizeBytes, isSizeEstimate])).toEqual([
-      ['audio:OPUS:mp3:320', '320 kbps', 3_265_536, true],
-      ['audio:OPUS:mp3:256', '256 kbps', 2_625_536, true],
-      ['audio:OPUS:mp3', '192 kbps', 1_985_536, true],
-      ['audio:OPUS:mp3:128', '128 kbps', 1_345_536, true],
+  it.each<[string, MediaRendition, number[]]>([
+    ['of its source', { ...OPUS, bitrate: 255.6 }, [256, 192, 128]],
+    ['that is just below its source', OPUS, [128]],
+    ['that there is, whatever its source has', { ...OPUS, bitrate: 48 }, [128]],
+    ['that is listed, where its source is unknown', { ...OPUS, bitrate: null }, [192, 128]],
+    ['that is listed, where its source has a picture', { ...VIDEO_FILE, key: 'OPUS' }, [192, 128]],
+    ['of a source that loses nothing', { ...OPUS, bitrate: 900 }, [320, 256, 192, 128]],
+  ])('has MP3 up to the bit rate %s', (_, source, rates) =>
+    expect(mp3s(item([], [source, SIZED_MP3])).map(({ label }) => label)).toEqual(rates.map((kbps) => `${kbps} kbps`)),
+  );
+
+  it('has MP3 with tags, and its size', () => {
+    const mp3 = mp3s(item([], [{ ...OPUS, bitrate: 256 }, SIZED_MP3]));
+    expect(mp3.map(({ id, sizeBytes, isSizeEstimate }) => [id, sizeBytes, isSizeEstimate])).toEqual([
+      ['audio:OPUS:mp3:256', 2_625_536, true],
+      ['audio:OPUS:mp3', 1_985_536, true],
+      ['audio:OPUS:mp3:128', 1_345_536, true],
     ]);
-    expect(mp3.slice(1, 3).map(pathOf)).toEqual([
+    expect(mp3.slice(0, 2).map(pathOf)).toEqual([
       '/api/Stream/Media/OPUS?format=mp3&bitrate=256&tags=true',
       '/api/Stream/Media/OPUS?format=mp3&tags=true',
     ]);
   });
 
+  it('has the listed MP3 where archives are made, which have it of any source', () => {
+    const isForArchive = true;
+    const audio = { group: 'audio', container: 'MP3' } as const;
+    const { preselected } = choicesOf(item([], [OPUS, SIZED_MP3]), { isForArchive, preference: audio });
+    expect(preselected?.label).toBe('192 kbps');
+  });
+
   it('has only the listed MP3 when its bit rate is none of those', () => {
-    const [mp3, next] = of(OPUS, { ...SIZED_MP3, bitrate: 160, label: '160 kbps' }).audio;
-    expect([mp3, next].map((choice) => [choice?.id, choice?.label])).toEqual([
-      ['audio:OPUS:mp3', '160 kbps'],
-      ['audio:OPUS', '160 kbps'],
-    ]);
+    const mp3 = mp3s(item([], [OPUS, { ...SIZED_MP3, bitrate: 160, label: '160 kbps' }]));
+    expect(mp3.map(({ id, label }) => [id, label])).toEqual([['audio:OPUS:mp3', '160 kbps']]);
   });
 
   it.each<[string, MediaRendition[], string[]]>([
-    ['AAC in a file of its own', [AAC, SIZED_MP3], ['audio:AAC', 'audio:OPUS:wav']],
-    ['files with video, which are no sound', [VIDEO_FILE, SIZED_MP3], ['audio:BOTH:m4a', 'audio:OPUS:wav']],
+    ['AAC in a file of its own', [AAC, mp3Of80s('AAC')], ['audio:AAC', 'audio:AAC:wav']],
+    ['files with video, which are no sound', [VIDEO_FILE, mp3Of80s('BOTH')], ['audio:BOTH:m4a', 'audio:BOTH:wav']],
     ['Opus', [OPUS, SIZED_MP3], ['audio:OPUS', 'audio:OPUS:opus', 'audio:OPUS:wav']],
     [
       'AAC that is named',
@@ -154,23 +191,17 @@ describe('choicesOf with conversions', () => {
     ],
     ['FLAC in another file', [sound({ key: 'AAC', description: 'flac', fileExtension: '.mka' })], ['audio:AAC']],
     ['no known duration', [OPUS, { ...SIZED_MP3, fileSizeBytes: null }], ['audio:OPUS', 'audio:OPUS:opus']],
-    ['the MP3 alone', [SIZED_MP3], ['audio:OPUS:wav']],
+    ['no known size', [{ ...OPUS, fileSizeBytes: null }, SIZED_MP3], ['audio:OPUS', 'audio:OPUS:opus']],
+    ['the MP3 alone', [SIZED_MP3], []],
   ])('offers copies and WAV for %s', (_, renditions, ids) => {
     const others = of(...renditions).audio.filter(({ container }) => container !== 'MP3');
     expect(others.map(({ id }) => id)).toEqual(ids);
   });
 
   it('describes M4A and WAV', () => {
-    const choices = of(VIDEO_FILE, { ...SIZED_MP3, key: 'BOTH' }).audio.slice(4);
+    const choices = of(VIDEO_FILE, mp3Of80s('BOTH')).audio.filter(({ container }) => container !== 'MP3');
     expect(choices).toMatchObject([
-      {
-        label: 'M4A',
-        codec: 'AAC',
-        hasTags: true,
-        playsEverywhere: true,
-        sizeBytes: 1_345_536,
-        isSizeEstimate: true,
-      },
+      { label: 'M4A', codec: 'AAC', hasTags: true, playsEverywhere: true, isSizeEstimate: true },
       { label: 'WAV', codec: 'PCM', sizeBytes: 15_360_000, isSizeEstimate: true },
     ]);
     expect(choices.map(pathOf)).toEqual([
@@ -179,14 +210,32 @@ describe('choicesOf with conversions', () => {
     ]);
   });
 
+  it.each<[string, MediaRendition[], number | undefined, true | undefined]>([
+    ['at most what sound usually has', [VIDEO_FILE, mp3Of80s('BOTH')], 3_265_536, true],
+    ['at most all of a small file', [{ ...VIDEO_FILE, fileSizeBytes: 1e6 }, mp3Of80s('BOTH')], 1_065_536, true],
+    ['at most all of a file of unknown duration', [VIDEO_FILE], 20_065_536, true],
+    ['unknown for a file of unknown size', [{ ...VIDEO_FILE, fileSizeBytes: null }], undefined, true],
+    [
+      'that of a file without a picture',
+      [sound({ fileExtension: '.aac', mimeType: 'audio/aac', fileSizeBytes: 5e6 })],
+      5_065_536,
+      undefined,
+    ],
+  ])('says that M4A is %s', (_, renditions, sizeBytes, isSizeLimit) => {
+    const copy = of(...renditions).audio.find(({ rendition: { convertTo } }) => convertTo === 'm4a');
+    expect([copy?.sizeBytes, copy?.isSizeLimit]).toEqual([sizeBytes, isSizeLimit]);
+  });
+
   it.each([
-    ['the bit rate selected last', { container: 'MP3', bitrateKbps: 320 }, 'audio:OPUS:mp3:320'],
+    ['the bit rate selected last', { container: 'MP3', bitrateKbps: 256 }, 'audio:OPUS:mp3:256'],
     ['the listed bit rate', { container: 'MP3' }, 'audio:OPUS:mp3'],
-    ['the listed bit rate for one that is not offered', { container: 'MP3', bitrateKbps: 64 }, 'audio:OPUS:mp3'],
+    ['the listed bit rate for one that is not offered', { container: 'MP3', bitrateKbps: 320 }, 'audio:OPUS:mp3'],
     ['the conversion selected last', { container: 'WAV' }, 'audio:OPUS:wav'],
     ['no conversion that encodes otherwise', {}, 'audio:OPUS'],
   ])('preselects %s', (_, format, id) => {
-    const choices = choicesOf(item([], [OPUS, SIZED_MP3]), { preference: { group: 'audio', ...format } });
+    const choices = choicesOf(item([], [{ ...OPUS, bitrate: 256 }, SIZED_MP3]), {
+      preference: { group: 'audio', ...format },
+    });
     expect(choices.preselected?.id).toBe(id);
   });
 });

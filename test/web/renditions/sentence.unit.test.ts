@@ -15,8 +15,8 @@ const detailed = (of: MediaRendition, version: Omit<AudioVersion, keyof MediaRen
   ...version,
 });
 
-const ORIGINAL = soundOf({ key: 'EN', label: '129 kbps English (original)', bitrate: 129 });
-const DUB = soundOf({ key: 'DE', label: '96 kbps German (dubbed)', bitrate: 96 });
+const ORIGINAL = soundOf({ key: 'EN', label: '129 kbps English (original)', bitrate: 129, fileSizeBytes: 6e6 });
+const DUB = soundOf({ key: 'DE', label: '96 kbps German (dubbed)', bitrate: 96, fileSizeBytes: 4e6 });
 const DETAILS = [detailed(ORIGINAL, ENGLISH), detailed(DUB, GERMAN)];
 const MP3 = mp3Of({ key: 'EN', fileSizeBytes: 9e6 });
 const ITEM = mediaOf(
@@ -38,9 +38,9 @@ describe('the menus of the sentence', () => {
   it('name formats without the version of the audio', () => {
     const choices = of();
     expect(menusOf(choices, find(choices, 'video:V')).formats.map(nameOf)).toEqual(['1080p', '720p60 HDR']);
-    const names = ['MP3 320', 'MP3 256', 'MP3 192', 'MP3 128', 'M4A 129', 'WAV'];
+    const names = ['M4A 129', 'MP3 128', 'WAV'];
     expect(menusOf(choices, find(choices, 'audio:EN')).formats.map(nameOf)).toEqual(names);
-    expect(menusOf(choices, find(choices, 'audio:DE:mp3')).formats.map(nameOf)).toEqual(names.with(4, 'M4A 96'));
+    expect(menusOf(choices, find(choices, 'audio:DE:mp3:128')).formats.map(nameOf)).toEqual(names.with(0, 'M4A 96'));
   });
 
   it('name the codec of audio in WebM', () => {
@@ -51,10 +51,10 @@ describe('the menus of the sentence', () => {
 
   it.each([
     [
-      'audio:EN:mp3:320',
+      'audio:EN:mp3:128',
       [
-        '/api/Stream/Media/EN?format=mp3&bitrate=320&tags=true',
-        '/api/Stream/Media/DE?format=mp3&bitrate=320&tags=true',
+        '/api/Stream/Media/EN?format=mp3&bitrate=128&tags=true',
+        '/api/Stream/Media/DE?format=mp3&bitrate=128&tags=true',
       ],
     ],
     ['audio:EN:wav', ['/api/Stream/Media/EN?format=wav', '/api/Stream/Media/DE?format=wav']],
@@ -79,8 +79,10 @@ describe('the menus of the sentence', () => {
       isDubbed ? 'Deutsch (synchronisiert)' : language === 'all' ? 'alle Sprachen' : 'Originalton';
     const { video, audio } = of(detailsOf(DETAILS, nameOf));
     const labels = (choices: readonly Choice[]) => choices.map(({ label }) => label);
-    expect(labels(audio).slice(4, 7)).toEqual(['129 kbps Originalton', 'WAV', '320 kbps Deutsch (synchronisiert)']);
-    expect(labels(audio).slice(-2)).toEqual(['96 kbps Deutsch (synchronisiert)', 'WAV Deutsch (synchronisiert)']);
+    expect(labels(audio)).toEqual([
+      ...['129 kbps Originalton', '128 kbps', 'WAV'],
+      ...['96 kbps', '128 kbps', 'WAV'].map((label) => `${label} Deutsch (synchronisiert)`),
+    ]);
     expect(labels(video)).toEqual([
       ...['1080p', '720p60 HDR'],
       ...['1080p Deutsch (synchronisiert)', '720p60 HDR Deutsch (synchronisiert)'],
@@ -98,7 +100,8 @@ describe('the menus of the sentence', () => {
     const { versions } = menusOf(choices, find(choices, 'video:V'));
     expect(versions.map(({ sizeBytes }) => sizeBytes)).toEqual([1000, 970, 1070]);
     expect(versions.map(({ isSizeEstimate }) => isSizeEstimate)).toEqual([false, true, true]);
-    const unsized = choicesOf({ ...ITEM, video }, detailsOf(DETAILS));
+    const details = detailsOf(DETAILS.map((each) => ({ ...each, fileSizeBytes: null })));
+    const unsized = choicesOf({ ...ITEM, video }, details);
     expect(unsized.video.map(({ sizeBytes }) => sizeBytes)).toEqual([1000, 1000, undefined]);
   });
 
@@ -120,7 +123,7 @@ describe('the menus of the sentence', () => {
 
   it('have one version where details are unknown', () => {
     const choices = choicesOf(ITEM);
-    expect(menusOf(choices, find(choices, 'audio:EN:mp3')).versions.map(({ id }) => id)).toEqual(['audio:EN:mp3']);
+    expect(menusOf(choices, find(choices, 'audio:EN')).versions.map(({ id }) => id)).toEqual(['audio:EN']);
   });
 });
 
@@ -151,7 +154,7 @@ describe('all audio of an item', () => {
 describe('the language that was selected last', () => {
   it.each([
     ['audio:DE', { group: 'audio', language: 'de' }],
-    ['audio:DE:mp3:320', { group: 'audio', container: 'MP3', bitrateKbps: 320, language: 'de' }],
+    ['audio:DE:mp3:128', { group: 'audio', container: 'MP3', bitrateKbps: 320, language: 'de' }],
     ['audio:EN', { group: 'audio', language: 'fr' }],
     ['audio:EN', { group: 'audio' }],
     ['video:V', { group: 'video' }],
@@ -161,9 +164,9 @@ describe('the language that was selected last', () => {
   ] as const)('preselects %s for %j', (id, preference) => expect(of({ preference }).preselected?.id).toBe(id));
 
   it.each([
-    ['audio:EN:mp3', 'audio:DE:mp3', { language: 'de' }],
-    ['audio:DE:mp3', 'audio:EN:mp3', { language: undefined }],
-    ['audio:EN:mp3', 'audio:EN', {}],
+    ['audio:EN:mp3:128', 'audio:DE:mp3:128', { language: 'de' }],
+    ['audio:DE:mp3:128', 'audio:EN:mp3:128', { language: undefined }],
+    ['audio:EN:mp3:128', 'audio:EN', {}],
     // The language of one does not change that of the other.
     ['audio:DE', 'video:V', {}],
     ['video:V', 'audio:EN', {}],

@@ -25,6 +25,8 @@ export interface Choice extends Omit<StreamOptions, 'name'> {
   readonly sizeBytes?: number;
   /** The size is a sum, a share or computed from a bit rate. */
   readonly isSizeEstimate: boolean;
+  /** The file is hardly ever larger, and may be much smaller. */
+  readonly isSizeLimit?: true | undefined;
   /** In pixels. */
   readonly height?: number;
   /** Plays on any device of the last ten years, as far as its description tells. */
@@ -44,7 +46,7 @@ export interface Choice extends Omit<StreamOptions, 'name'> {
 export interface Choices {
   /** Best first; empty when there are none. */
   readonly video: readonly Choice[];
-  /** MP3 in each bit rate, the audio files, best first, and their conversions. */
+  /** The audio files, best first, and their conversions. */
   readonly audio: readonly Choice[];
   /** Selected until the visitor selects another; see `selectPreferred`. */
   readonly preselected?: Choice;

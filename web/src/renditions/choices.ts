@@ -11,6 +11,8 @@ export interface ChoicesOptions {
   readonly canPlay?: CanPlay;
   /** One-based place in a playlist and its length, for file names. */
   readonly place?: { readonly number: number; readonly count: number };
+  /** The MP3 of archives, too. */
+  readonly isForArchive?: boolean;
   /** What GetDetails tells of the item. */
   readonly details?: {
     /** All audio of the item with what GetResource leaves out, such as dubs. */
@@ -22,7 +24,7 @@ export interface ChoicesOptions {
 /** The choices of an item. Renditions without a key and duplicates are omitted. */
 export function choicesOf(
   item: MediaInformation,
-  { preference, canPlay, place, details }: ChoicesOptions = {},
+  { preference, canPlay, place, isForArchive, details }: ChoicesOptions = {},
 ): Choices {
   const versions = new Map(details?.audio.map((rendition) => [unsigned(rendition), rendition]));
   const versionOf = (rendition: ChoiceRendition) => versions.get(unsigned(rendition));
@@ -35,7 +37,7 @@ export function choicesOf(
   ];
   const byVersion = [...Map.groupBy(files, (rendition) => versionKey(versionOf(rendition))).values()];
   const sounds = (byVersion.length > 0 ? byVersion : [[]]).flatMap((renditions, index) =>
-    soundSources(renditions, mp3 && { ...mp3, key: (index > 0 && renditions[0]?.key) || mp3.key }),
+    soundSources(renditions, mp3 && { ...mp3, key: (index > 0 && renditions[0]?.key) || mp3.key }, isForArchive),
   );
   const [first] = byVersion;
   const hasSeveral = new Set([...versions.values()].map(versionKey)).size > 1;
@@ -96,13 +98,13 @@ const AMOUNT = /^(?:\d+ kbps|\d+p\d*(?: HDR)?|\S+)/;
 
 function toChoice(
   group: ChoiceGroup,
-  { rendition, bitrateKbps, codec }: ChoiceSource,
+  { rendition, bitrateKbps, codec, isSizeLimit }: ChoiceSource,
   { title, canPlay, isNamed, language }: NamingOptions,
 ): Choice {
   const { convertTo } = rendition;
   const container = rendition.fileExtension.replace(/^\./, '').toUpperCase();
   const isMuxed = rendition.urlType === 'Combined';
-  const given = rendition.label || container;
+  const given = withBothSides(rendition) || container;
   const label = isNamed ? (AMOUNT.exec(given)?.[0] ?? given) : given;
   const facts = codecFacts(rendition, group, canPlay);
   return {
@@ -116,12 +118,26 @@ function toChoice(
     sizeBytes: rendition.fileSizeBytes || undefined,
     // The size of a combined stream is a sum, that of a conversion is computed.
     isSizeEstimate: isMuxed || Boolean(convertTo),
+    isSizeLimit,
     height: rendition.height || undefined,
     bitrateKbps,
     hasTags: Boolean(convertTo && featuresOf(convertTo).holds.includes('tags')),
     isMuxed,
     rendition,
   };
+}
+
+/** Shorter sides of videos that people know by their number. */
+const KNOWN_HEIGHT = /^(?:144|180|240|270|288|360|432|480|540|576|720|900|1080|1440|2160|2880|4320)p/;
+
+/** The label of a rendition: `404×720` instead of `404p`, where both sides are known. */
+function withBothSides({ label, height, description }: ChoiceRendition): string | null {
+  const lines = Number(/^(\d+)p/.exec(label ?? '')?.[1]);
+  if (!label || !lines || KNOWN_HEIGHT.test(label)) return label;
+  const isOfLabel = ([, ...sides]: readonly string[]) => Math.min(...sides.map(Number)) === lines;
+  const described = [...(description ?? '').matchAll(/\b(\d+)x(\d+)\b/g)].find(isOfLabel)?.[0].replace('x', '×');
+  const sides = described ?? (height && height > lines && `${lines}×${height}`);
+  return sides ? label.replace(/^\d+p\d*/, sides) : label;
 }
 
 /** Adds notes to choices that would look the same: their bitrates if these differ, else their descriptions. */

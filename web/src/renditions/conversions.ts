@@ -11,27 +11,31 @@ import type { Choice, ChoiceRendition } from './choice.ts';
 import { codecOf } from './codecs.ts';
 
 /** What a choice is made of: a listed rendition, or a conversion of one. */
-export type ChoiceSource = Pick<Choice, 'rendition' | 'bitrateKbps' | 'codec'>;
+export type ChoiceSource = Pick<Choice, 'rendition' | 'bitrateKbps' | 'codec' | 'isSizeLimit'>;
 
 /** Bytes of the tags that `tags=true` adds to a file. */
-const TAG_BYTES = 65_536;
-/** Of the audio within a video, where nothing tells it. */
-const USUAL_AUDIO_KBPS = 128;
+export const TAG_BYTES = 65_536;
+/** Audio within a video, of which nothing is known, hardly ever has more. */
+const MAX_USUAL_KBPS = 320;
 
 /** The features of a format. One that a newer service may list is taken to have those of MP3. */
 export const featuresOf = (convertTo: string): OutputFeatures => conversions[findConversionName(convertTo) ?? 'mp3'];
 
 /**
- * The sound of one version of an item: MP3 in each bit rate; the files without a picture; copies of the audio in a file of its own, where
- * its codec is that of the format and no such file is listed; WAV, where the duration is known.
+ * The sound of one version of an item, as near to its source as possible first: the files without a picture; copies of the audio in a file
+ * of its own, where its codec is that of the format and no such file is listed; MP3 in each bit rate up to that of its source; WAV, where
+ * the duration and the size of its source are known, without which the service cannot make it.
  * @param mp3 the listed one, which tells the duration
+ * @param isForArchive MP3 in the listed bit rate too, which archives have whatever the source has
  */
-export function soundSources(audio: readonly ChoiceRendition[], mp3: ChoiceRendition | undefined): ChoiceSource[] {
+export function soundSources(
+  audio: readonly ChoiceRendition[],
+  mp3: ChoiceRendition | undefined,
+  isForArchive = false,
+): ChoiceSource[] {
   const bytesAt = (kbps: number | null | undefined) =>
     kbps && mp3?.fileSizeBytes && mp3.bitrate ? Math.round((mp3.fileSizeBytes * kbps) / mp3.bitrate) : undefined;
   const tagged = (bytes: number | null | undefined) => bytes && bytes + TAG_BYTES;
-  const isUsualRate = MP3_BITRATES_KBPS.some((kbps) => kbps === mp3?.bitrate);
-  const rates = isUsualRate ? MP3_BITRATES_KBPS.toReversed() : [mp3?.bitrate];
   const copies = Object.values(audioCopies).flatMap(({ codec, codecName, container, fileExtension }) => {
     const source = audio.find((rendition) => {
       const known = codecOf(rendition, 'audio');
@@ -39,19 +43,29 @@ export function soundSources(audio: readonly ChoiceRendition[], mp3: ChoiceRendi
       return known === codecName || (!known && codec === 'aac' && rendition.fileExtension === '.mp4');
     });
     if (!source || audio.some((rendition) => rendition.fileExtension === fileExtension)) return [];
-    const bytes = isVideo(source) ? bytesAt(USUAL_AUDIO_KBPS) : source.fileSizeBytes;
-    return { rendition: converted(source, container, tagged(bytes)), codec: codecName };
+    const { fileSizeBytes } = source;
+    const isSizeLimit = isVideo(source) || undefined;
+    const bytes =
+      isSizeLimit && fileSizeBytes ? Math.min(fileSizeBytes, bytesAt(MAX_USUAL_KBPS) ?? fileSizeBytes) : fileSizeBytes;
+    return { rendition: converted(source, container, tagged(bytes)), codec: codecName, isSizeLimit };
   });
-  const wavBytes = bytesAt(conversions.wav.bitrateKbps);
+  const converts = audio.find(({ key }) => key === mp3?.key);
+  const sourceKbps = (converts && !isVideo(converts) && converts.bitrate) || mp3?.bitrate;
+  const listed = mp3?.bitrate;
+  const rates = MP3_BITRATES_KBPS.filter(
+    (kbps, index) => index === 0 || kbps <= Math.round(sourceKbps ?? 0) || (isForArchive && kbps === listed),
+  );
+  const isUsualRate = MP3_BITRATES_KBPS.some((kbps) => kbps === listed);
+  const wavBytes = converts?.fileSizeBytes && bytesAt(conversions.wav.bitrateKbps);
   return [
-    ...(mp3
-      ? rates.map((kbps) => ({
-          rendition: { ...mp3, ...(kbps && { label: `${kbps} kbps`, fileSizeBytes: tagged(bytesAt(kbps)) }) },
-          bitrateKbps: kbps === mp3.bitrate ? undefined : (kbps ?? undefined),
-        }))
-      : []),
     ...audio.flatMap((rendition) => (isVideo(rendition) ? [] : { rendition })),
     ...copies,
+    ...(mp3
+      ? (isUsualRate ? rates.toReversed() : [listed]).map((kbps) => ({
+          rendition: { ...mp3, ...(kbps && { label: `${kbps} kbps`, fileSizeBytes: tagged(bytesAt(kbps)) }) },
+          bitrateKbps: kbps === listed ? undefined : (kbps ?? undefined),
+        }))
+      : []),
     ...(mp3 && wavBytes ? [{ rendition: converted(mp3, 'wav', wavBytes), codec: 'PCM' }] : []),
   ];
 }

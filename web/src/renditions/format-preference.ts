@@ -51,11 +51,11 @@ function selectAudio(choices: readonly Choice[], { container, bitrateKbps }: For
   return (
     wanted.find((choice) => choice.bitrateKbps === bitrateKbps) ??
     wanted.find((choice) => choice.bitrateKbps === undefined) ??
+    wanted[0] ??
     copied.find(({ playsEverywhere }) => playsEverywhere) ??
     copied.find(({ playsHere }) => playsHere) ??
     copied[0] ??
-    // The MP3 with the bit rate that the instance lists.
-    choices.find((choice) => choice.bitrateKbps === undefined)
+    choices[0]
   );
 }
 

@@ -31,9 +31,9 @@ export function languageChange(choices: Choices, before: Choice, choice: Choice)
   return { language: is === versionKey(original?.version) ? undefined : (choice.version?.language ?? undefined) };
 }
 
-/** What the sentence calls a choice, whatever the version of its audio: `1080p60 HDR`, `MP3 192`, `Opus 128`, `WAV`. */
+/** What the sentence calls a choice, whatever the version of its audio: `1080p60 HDR`, `404×720`, `MP3 192`, `Opus 128`, `WAV`. */
 export function nameOf({ group, label, container, codec }: Choice): string {
-  if (group === 'video') return /^\d+p\d*(?: HDR)?/.exec(label)?.[0] ?? label;
+  if (group === 'video') return /^\d+(?:p\d*(?: HDR)?|×\d+)/.exec(label)?.[0] ?? label;
   const [amount = ''] = label.split(' ', 1);
   // The codec in a WebM file tells more than its container.
   return amount === container ? container : `${container === 'WEBM' && codec ? codec : container} ${amount}`;

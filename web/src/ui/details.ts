@@ -51,14 +51,14 @@ export function useSponsors({ segmentsKey }: Partial<LoadedDetails> = {}): reado
   return useLoaded(() => (segmentsKey ? loadSponsors(api, segmentsKey) : undefined), [api, segmentsKey]) ?? [];
 }
 
-/** The size of a choice, marked where it is an estimate; undefined while it is not known. */
+/** The size of a choice, marked where it is an estimate or a limit; undefined while it is not known. */
 export function sizeName(
-  { sizeBytes, isSizeEstimate }: Choice,
+  { sizeBytes, isSizeEstimate, isSizeLimit }: Choice,
   { t }: Texts,
   format: Pick<Format, 'bytes'>,
 ): string | undefined {
   const size = sizeBytes && format.bytes(sizeBytes);
-  return size && isSizeEstimate ? t('choices.about', { size }) : size || undefined;
+  return size && isSizeEstimate ? t(isSizeLimit ? 'choices.upTo' : 'choices.about', { size }) : size || undefined;
 }
 
 /**

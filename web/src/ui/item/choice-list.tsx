@@ -4,6 +4,7 @@ import { type Choice, type Choices, versionKey } from '../../renditions/index.ts
 import { usePage } from '../context.ts';
 import { Icon } from '../controls.tsx';
 import { sizeName } from '../details.ts';
+import { Menu } from './sentence.tsx';
 
 interface ChoiceListProps {
   readonly choices: Choices;
@@ -18,10 +19,12 @@ export const ChoiceList = ({ choices, selected, onSelect }: ChoiceListProps) => 
   // Conversions are listed for one version of the audio only, because there may be dozens.
   const spoken = versionKey((selected.group === 'video' ? choices.audio[0] : selected)?.version);
   const groups = [
-    { name: t('choices.video'), rows: choices.video.filter(({ audio }) => audio === selected.audio) },
+    { name: t('choices.video'), rows: rowsOf(choices.video.filter(({ audio }) => audio === selected.audio)) },
     {
       name: t('choices.audio'),
-      rows: choices.audio.filter(({ rendition, version }) => !rendition.convertTo || versionKey(version) === spoken),
+      rows: rowsOf(
+        choices.audio.filter(({ rendition, version }) => !rendition.convertTo || versionKey(version) === spoken),
+      ),
     },
   ].filter(({ rows }) => rows.length > 0);
   return (
@@ -30,12 +33,15 @@ export const ChoiceList = ({ choices, selected, onSelect }: ChoiceListProps) => 
         groups.map(({ name, rows }) => (
           <fieldset key={name} class="choices">
             <legend>{name}</legend>
-            {rows.map((choice) => (
-              <label key={choice.id} class="choice">
-                <input type="radio" name={id} checked={choice.id === selected.id} onChange={() => onSelect(choice)} />
-                <Row {...choice} />
-              </label>
-            ))}
+            {rows.map((rates) => {
+              const choice = rates.find((rate) => rate.id === selected.id) ?? (rates[0] as Choice);
+              return (
+                <label key={rates[0]?.id} class="choice">
+                  <input type="radio" name={id} checked={choice.id === selected.id} onChange={() => onSelect(choice)} />
+                  <Row choice={choice} rates={rates} onSelect={onSelect} />
+                </label>
+              );
+            })}
           </fieldset>
         ))
       }
@@ -43,24 +49,42 @@ export const ChoiceList = ({ choices, selected, onSelect }: ChoiceListProps) => 
   );
 };
 
-const Row = (choice: Choice) => {
+/** One row per format, MP3 in all its bit rates. */
+const rowsOf = (choices: readonly Choice[]): readonly (readonly Choice[])[] => [
+  ...Map.groupBy(choices, ({ id, rendition: { convertTo } }) => (convertTo === 'mp3' ? convertTo : id)).values(),
+];
+
+interface RowProps {
+  readonly choice: Choice;
+  readonly rates: readonly Choice[];
+  readonly onSelect: (choice: Choice) => void;
+}
+
+/** A format; of several bit rates with a menu. */
+const Row = ({ choice, rates, onSelect }: RowProps) => {
   const { t, texts, format } = usePage();
   const { label, container, codec, note, playsEverywhere, playsHere } = choice;
   const details = [container === label ? undefined : container, codec === container ? undefined : codec, note];
   return (
     <>
       <span class="choice-name">
-        <bdi class="choice-label" dir="ltr">
-          {label}
-        </bdi>
+        <span class="choice-label">
+          {rates.length > 1 ? (
+            <Menu
+              label="menu.quality"
+              options={rates.map((rate) => rate.label)}
+              selected={rates.indexOf(choice)}
+              onSelect={(index) => onSelect(rates[index] ?? choice)}
+            />
+          ) : (
+            <bdi dir="ltr">{label}</bdi>
+          )}
+        </span>
         <small>
           <bdi dir="ltr">{details.filter(Boolean).join(' · ')}</bdi>
+          {playsHere && !playsEverywhere && ` · ${t('choices.limited')}`}
         </small>
-        {!playsHere ? (
-          <span class="badge warning">{t('choices.unplayable')}</span>
-        ) : (
-          !playsEverywhere && <span class="badge">{t('choices.limited')}</span>
-        )}
+        {!playsHere && <span class="badge">{t('choices.unplayable')}</span>}
       </span>
       <span class="choice-size">{sizeName(choice, texts, format)}</span>
     </>

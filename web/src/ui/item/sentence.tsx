@@ -135,7 +135,7 @@ interface MenuProps {
 }
 
 /** A text with an invisible native select over it, so that the menu is as wide as its text and flows in the line. */
-const Menu = ({ label, options, selected, onSelect, text = options[selected] }: MenuProps) => (
+export const Menu = ({ label, options, selected, onSelect, text = options[selected] }: MenuProps) => (
   <span class="menu">
     <bdi aria-hidden="true">{text}</bdi>
     <select

@@ -148,7 +148,7 @@ export function createChooser(
     const known = chosen.get(item);
     if (known) return known.choice;
     const place = count && number ? { number, count } : undefined;
-    const choice = choicesOf(item, { place, preference }).preselected;
+    const choice = choicesOf(item, { place, preference, isForArchive: true }).preselected;
     chosen.set(item, { choice });
     return choice;
   };
