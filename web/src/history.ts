@@ -9,6 +9,7 @@ export interface HistoryItem {
 
 export interface HistoryEntry extends HistoryItem {
   readonly link: string;
+  readonly isList?: boolean | undefined;
   /** Address of the file of this link that was downloaded last. */
   readonly fileUrl?: string | undefined;
   /** Epoch milliseconds. */
@@ -18,8 +19,8 @@ export interface HistoryEntry extends HistoryItem {
 /** Links resolved on this device in the last 30 days, newest first, each once. Stored only in this browser. */
 export interface History {
   readonly entries: Observable<readonly HistoryEntry[]>;
-  /** An item without a link is not added. @param fileUrl of what is downloaded; by default what the entry has */
-  add(item: HistoryItem, fileUrl?: string): void;
+  /** An item without a link is not added. What is known of its link remains unless `more` changes it. */
+  add(item: HistoryItem, more?: Pick<HistoryEntry, 'isList' | 'fileUrl'>): void;
   remove(link: string): void;
   clear(): void;
 }
@@ -63,10 +64,10 @@ export function createHistory({ storage, events, limit = 50, now = Date.now }: H
   });
   return {
     entries,
-    add({ link, title, author, coverUrl }, fileUrl) {
+    add({ link, title, author, coverUrl }, more) {
       if (!link) return;
-      const known = fileUrl ?? current().find((entry) => entry.link === link)?.fileUrl;
-      keep([{ link, title, author, coverUrl, fileUrl: known, at: now() }, ...without(link)]);
+      const known = current().find((entry) => entry.link === link);
+      keep([{ ...known, ...more, link, title, author, coverUrl, at: now() }, ...without(link)]);
     },
     remove: (link) => keep(without(link)),
     clear: () => keep([]),

@@ -38,12 +38,12 @@ describe('createHistory', () => {
   it('keeps the file that was downloaded last when a link is resolved again', () => {
     const storage = createMemoryStore();
     const fileUrl = 'https://b.example/api/Stream/Media/k';
-    createHistory({ storage }).add(entry(1), fileUrl);
+    createHistory({ storage }).add(entry(1), { fileUrl, isList: true });
     createHistory({ storage }).add(entry(1));
     expect(createHistory({ storage }).entries.get()).toMatchObject([{ ...entry(1), fileUrl }]);
-    createHistory({ storage }).add(entry(1), `${fileUrl}2`);
+    createHistory({ storage }).add(entry(1), { fileUrl: `${fileUrl}2` });
     expect(createHistory({ storage }).entries.get()).toMatchObject([{ fileUrl: `${fileUrl}2` }]);
-    createHistory({ storage }).add({ ...entry(2), link: null }, fileUrl);
+    createHistory({ storage }).add({ ...entry(2), link: null }, { fileUrl });
     expect(createHistory({ storage }).entries.get()).toHaveLength(1);
   });
 

@@ -72,7 +72,7 @@ export function createDownloads({
         opening.delete(url);
         handOver(addressOf(found));
         show(url, { phase: 'started' });
-        if (item) history.add(item, url);
+        if (item) history.add(item, { fileUrl: url });
       } catch (error) {
         if (signal.aborted) return;
         opening.delete(url);

@@ -65,7 +65,8 @@ export function createSession({ api, history, now = () => performance.now() }: S
         maxEntryWaitSeconds: FIRST_ENTRY_WAIT_SECONDS,
         onWaiting: (waiting) => tell({ phase: 'resolving', ...page, waiting }),
       });
-      if (!signal.aborted) history.add({ link, ...summaryOf(resource) });
+      const isList = resource.type === 'PlayList';
+      if (!signal.aborted) history.add({ link, ...summaryOf(resource) }, { isList });
       tell({ phase: 'resolved', ...page, resource });
     } catch (error) {
       tell({ phase: 'failed', ...page, failure: toFailure(error) });

@@ -7,7 +7,7 @@ import { type PageState, useObservable, usePage } from '../context.ts';
 import { Button, CopyButton, Icon, Select } from '../controls.tsx';
 import { useFocusFallback, useLazy } from '../hooks.ts';
 import { THEMES } from '../preferences.ts';
-import type { Outcome } from '../session.ts';
+import { linkOf, type Outcome } from '../session.ts';
 import { LinkField } from './link-field.tsx';
 import { UnloadedNotice } from './notice.tsx';
 
@@ -217,28 +217,46 @@ const Result = ({ outcome }: { readonly outcome: Outcome }) => {
   // The key makes the notice announce itself again in each phase, because the announcer speaks in between.
   if (error) return <UnloadedNotice key={outcome.phase} onRetry={retry} />;
   const isWaiting = outcome.phase === 'resolving' && !outcome.waiting;
-  return ShownResult && !isWaiting ? <ShownResult outcome={outcome} /> : <Skeleton />;
+  return ShownResult && !isWaiting ? <ShownResult outcome={outcome} /> : <Skeleton link={linkOf(outcome)} />;
 };
 
-/** Placeholder while a link is being resolved. Whether it is an item or a playlist is not known yet. */
-const Skeleton = () => {
-  const { t } = usePage();
-  return (
+/** How addresses name lists. */
+const LIST_LINK = /lists?\b|\/(?:sets|album|channel)\/|\/@[^/]+\/?$/i;
+
+/**
+ * Placeholder while a link is being resolved, in the shape of what comes: a list, where the link says so or was one before, else an item.
+ * @param link absent: several links
+ */
+const Skeleton = ({ link }: { readonly link: string | undefined }) => {
+  const { t, history } = usePage();
+  const known = history.entries.get().find((entry) => entry.link === link);
+  const rows = (count: number) => Array.from({ length: count }, (_, row) => <span key={row} class="skeleton row" />);
+  const head = [<span key="title" class="skeleton line title" />, <span key="short" class="skeleton line short" />];
+  const loading = (
+    <div class="loading">
+      <p>{t('field.loading')}</p>
+      <Button look="small" icon="close" onClick={() => location.assign('./')}>
+        {t('action.cancel')}
+      </Button>
+    </div>
+  );
+  return !link || (known?.isList ?? LIST_LINK.test(link)) ? (
     <>
-      <div class="loading">
-        <p>{t('field.loading')}</p>
-        <Button look="small" icon="close" onClick={() => location.assign('./')}>
-          {t('action.cancel')}
-        </Button>
-      </div>
-      <div aria-hidden="true">
-        <span class="skeleton line title" />
-        <span class="skeleton line short" />
-        {Array.from({ length: 6 }, (_, row) => (
-          <span key={row} class="skeleton row" />
-        ))}
-      </div>
+      {loading}
+      {head}
+      {rows(6)}
     </>
+  ) : (
+    <div class="item">
+      <div>
+        <div class="media-stage skeleton" />
+        <div class="item-head">{head}</div>
+      </div>
+      <div class="panel download-panel">
+        {loading}
+        {rows(3)}
+      </div>
+    </div>
   );
 };
 
