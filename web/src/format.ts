@@ -24,13 +24,13 @@ export function createFormat(locale: string) {
   const list = new Intl.ListFormat(locale, { type: 'unit', style: 'short' });
 
   return {
-    /** `12.3 MB`: powers of a thousand. */
+    /** `1.2 MB`, `97 MB`: powers of a thousand. */
     bytes(value: number): string {
       // A value that would round to 1000 uses the next unit.
       const thousands = value < 1000 ? 0 : Math.floor(Math.log10(value + value / 2000) / 3);
       const power = Math.min(thousands, BYTE_UNITS.length - 1);
       const amount = value / 1000 ** power;
-      return unit(BYTE_UNITS[power] ?? 'byte', power === 0 || amount >= 99.95 ? 0 : 1).format(amount);
+      return unit(BYTE_UNITS[power] ?? 'byte', power === 0 || amount >= 9.95 ? 0 : 1).format(amount);
     },
     /** `2 min, 5 sec`: the two largest units. */
     duration(seconds: number): string {

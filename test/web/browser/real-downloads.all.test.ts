@@ -46,7 +46,7 @@ describe.each([
 
   it('have name, length and bytes of the file, with one click', async () => {
     const tab = await browser.open(at('/site/combined/real'));
-    await tab.press(/^Download 720p/);
+    await tab.press(/^Download .*720p/);
     const { filename, totalBytes } = await tab.until(({ state }) => state === 'complete');
     expect(basename(filename)).toBe('Ärtist Example - Größe “real” eins zwei (720p).mp4');
     expect(await digest(filename)).toBe(await original('ladder/both-720.mp4'));
@@ -58,7 +58,7 @@ describe.each([
     const before = proxy.requestsTo(STREAMS).length;
     proxy.hold(STREAMS, HELD_BYTES);
     const tab = await browser.open(at('/files/long.mp4'));
-    await tab.press(/^Download (?!again)/);
+    await tab.press(/^Download ·/);
     await proxy.untilHeld();
     const { id } = await tab.until(({ bytesReceived }) => bytesReceived > 0);
     await tab.pause(id);

@@ -6,7 +6,7 @@ const { see } = usePage();
 const time = (visitor: Visitor, name: string) => visitor.byRole('textbox', name);
 const handle = (visitor: Visitor, name: string) => visitor.byRole('slider', name);
 /** What the button says that it downloads. */
-const selects = (visitor: Visitor) => eventually(() => visitor.button(/^Download \S/).textContent());
+const selects = (visitor: Visitor) => eventually(() => visitor.button(/^Download ·/).textContent());
 
 /** Opens a link and begins to select a part of it, as the sentence offers. */
 async function trim(path: string, format = /^360p/) {
@@ -83,7 +83,7 @@ describe('the trimmer', () => {
       await selects(visitor).toMatch(/ 0:00–0:08 /);
       await visitor.press(end);
       await handle(visitor, 'End').waitFor({ state: 'detached' });
-      await selects(visitor).toMatch(/^Download 360p ·/);
+      await selects(visitor).toMatch(/^Download · \D*[\d.]+ .B360p /);
       if (end === 'Clip') await visitor.press('Clip');
     }
   });

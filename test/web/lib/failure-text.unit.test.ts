@@ -109,8 +109,8 @@ describe('isWorthRetrying', () => {
 describe('progressText', () => {
   it.each([
     [{ step: 'fetch' }, 'Fetching yt-dlp'],
-    [{ step: 'fetch', receivedBytes: 12_000_000 }, 'Fetching yt-dlp: 12.0 MB'],
-    [{ step: 'fetch', receivedBytes: 12_000_000, totalBytes: 34_000_000 }, 'Fetching yt-dlp: 12.0 MB of 34.0 MB (35%)'],
+    [{ step: 'fetch', receivedBytes: 12_000_000 }, 'Fetching yt-dlp: 12 MB'],
+    [{ step: 'fetch', receivedBytes: 12_000_000, totalBytes: 34_000_000 }, 'Fetching yt-dlp: 12 MB of 34 MB (35%)'],
     [{ step: 'install' }, 'Installing yt-dlp'],
     [{ step: 'check' }, 'Checking yt-dlp'],
   ] as const)('of %j', (progress, text) => expect(progressText(english, { tool: 'yt-dlp', ...progress })).toBe(text));

@@ -12,10 +12,12 @@ describe('createFormat', () => {
     [999, '999 byte'],
     [1000, '1.0 kB'],
     [1234, '1.2 kB'],
-    [99_940, '99.9 kB'],
+    [99_940, '100 kB'],
     [123_456, '123 kB'],
     [999_600, '1.0 MB'],
-    [48_200_000, '48.2 MB'],
+    [9_940_000, '9.9 MB'],
+    [9_960_000, '10 MB'],
+    [96_900_000, '97 MB'],
     [1_500_000_000, '1.5 GB'],
     [2e15, '2,000 TB'],
   ])('%d bytes are %s', (bytes, text) => expect(plain(en?.bytes(bytes) ?? '')).toBe(text));
@@ -46,7 +48,7 @@ describe('createFormat', () => {
   ])('%d milliseconds are %s', (passed, text) => expect(en?.ago(1e12 - passed, 1e12)).toBe(text));
 
   it('formats in the locale', () => {
-    expect(plain(de?.bytes(48_200_000) ?? '')).toBe('48,2 MB');
+    expect(plain(de?.bytes(48_200_000) ?? '')).toBe('48 MB');
     expect(plain(de?.percent(0.425) ?? '')).toBe('43 %');
     expect(ar?.bytes(48_200_000)).toBeTruthy();
   });

@@ -42,7 +42,7 @@ export function secondsOfSegments(segments: readonly ClipTimes[]): number {
 }
 
 /** `0:10–0:25.5`. */
-const clipName = ({ startSeconds, endSeconds }: ClipTimes): string =>
+export const clipName = ({ startSeconds, endSeconds }: ClipTimes): string =>
   `${formatTime(startSeconds)}–${formatTime(endSeconds)}`;
 
 /** `1:05.5`, `1:02:03`. */

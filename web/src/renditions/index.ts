@@ -11,6 +11,7 @@ export { ALL_LANGUAGES, choicesOf, languageName, versionKey } from './choices.ts
 export {
   changed,
   clipFrom,
+  clipName,
   formatTime,
   holdsSubtitles,
   isClippable,

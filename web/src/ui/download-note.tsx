@@ -20,7 +20,7 @@ export const DownloadNote = ({ url, link }: DownloadNoteProps) => {
   return (
     <div class="download-note">
       <p role="status">
-        {waiting && t(`waiting.${waiting.reason}`)}
+        {state?.phase === 'opening' && t(waiting ? `waiting.${waiting.reason}` : 'downloads.connecting')}
         {words && (
           <span class="error-text">
             {words.title}. {words.what}

@@ -74,7 +74,7 @@ export const Trimmer = ({ playback, clip, media, durationSeconds }: TrimmerProps
           />
         ))}
       </div>
-      <div class="row times">
+      <div class="times">
         {ENDS.map((end) => (
           <label key={end} class="labelled-control">
             {t(NAMES[end])}

@@ -16,19 +16,12 @@ interface ActionsProps {
   readonly onWithoutSubtitles: () => void;
 }
 
-const LOOKS = {
-  opening: { icon: 'download', text: 'downloads.connecting' },
-  failed: { icon: 'retry', text: 'action.failed' },
-} as const;
-
 /** Actions of the selected rendition. */
 export const Actions = ({ choice, item, onPlay, onWithoutSubtitles }: ActionsProps) => {
   const { t, texts, format, api, downloads } = usePage();
   const { label, container } = choice;
   const url = downloads.urlOf(choice);
   const state = useObservable(downloads.states).get(url);
-  const look = state && state.phase !== 'started' ? LOOKS[state.phase] : undefined;
-  const size = look ? undefined : sizeName(choice, texts, format);
   const dropSubtitles = () => {
     onWithoutSubtitles();
     void downloads.start(downloads.urlOf({ ...choice, subtitles: undefined }), item);
@@ -36,22 +29,17 @@ export const Actions = ({ choice, item, onPlay, onWithoutSubtitles }: ActionsPro
   return (
     <>
       <div class="actions">
-        {/* One button for all of it, so that it keeps the focus. */}
         <Button
-          look={`primary ${state?.phase ?? ''}`}
-          icon={look?.icon ?? 'download'}
+          look="primary"
+          icon="download"
           aria-disabled={state?.phase === 'opening'}
           onClick={() => void downloads.start(url, item)}
         >
           <span>
-            {look ? t(look.text) : t(state ? 'action.downloadAgain' : 'action.downloadNamed', { label })}
-            <ButtonSize size={size} />
+            {t('action.download')}
+            <ButtonSize size={sizeName(choice, texts, format)} />
           </span>
-          {look ? (
-            <span class="visually-hidden">{label}</span>
-          ) : (
-            container !== label && <span class="visually-hidden">{container}</span>
-          )}
+          <span class="visually-hidden">{container === label ? label : `${label} ${container}`}</span>
         </Button>
         <Button look="" icon="play" name={t('action.play')} onClick={onPlay} />
       </div>

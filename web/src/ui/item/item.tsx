@@ -163,7 +163,7 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
             <Extras
               subtitles={byLanguage}
               embedded={embedded}
-              isClip={clip !== undefined}
+              clip={clip}
               isSkipping={sponsors.length > 0 ? wish?.skipsSponsors === true : undefined}
               onWish={(more) => remember(whole, more)}
               onClip={hasParts ? toggleClip : undefined}

@@ -1,8 +1,9 @@
-import type { SubtitleInformation } from '../../api/index.ts';
+import type { ClipTimes, SubtitleInformation } from '../../api/index.ts';
 import {
   type Choice,
   type ChoiceGroup,
   type Choices,
+  clipName,
   type FormatPreference,
   menusOf,
   nameOf,
@@ -78,7 +79,8 @@ interface ExtrasProps {
   readonly subtitles: readonly SubtitleInformation[];
   /** Language of the subtitles that were selected. */
   readonly embedded: string | undefined;
-  readonly isClip: boolean;
+  /** The part that is selected. */
+  readonly clip: ClipTimes | undefined;
   /** Whether sponsors are skipped; undefined when there are none, or they cannot be skipped. */
   readonly isSkipping: boolean | undefined;
   readonly onWish: (wish: Pick<FormatPreference, 'subtitles' | 'skipsSponsors'>) => void;
@@ -87,15 +89,17 @@ interface ExtrasProps {
 }
 
 /** What changes the file besides its format. */
-export const Extras = ({ subtitles, embedded, isClip, isSkipping, onWish, onClip }: ExtrasProps) => {
+export const Extras = ({ subtitles, embedded, clip, isSkipping, onWish, onClip }: ExtrasProps) => {
   const { t, texts } = usePage();
   const nameOfSubtitle = (one: SubtitleInformation) =>
     t('subtitles.in', { language: subtitleName(one, subtitles, texts) });
   return (
     <div class="row extras">
       {onClip && (
-        <Button icon="cut" aria-pressed={isClip} onClick={onClip}>
+        <Button icon="cut" aria-pressed={clip !== undefined} onClick={onClip}>
           {t('clip.open')}
+          {/* Joined: it does not break. */}
+          {clip && ` ${clipName(clip).replace('–', '\u2060–\u2060')}`}
         </Button>
       )}
       {subtitles.length > 0 && (

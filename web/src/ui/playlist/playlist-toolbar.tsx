@@ -42,7 +42,7 @@ export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
   const { t, format: formatOf } = usePage();
   const bar = useRef<HTMLDivElement>(null);
   usePublishedHeight(bar, '--toolbar');
-  const size = sizeBytes && !isOpening ? t('choices.about', { size: formatOf.bytes(sizeBytes) }) : undefined;
+  const size = sizeBytes ? t('choices.about', { size: formatOf.bytes(sizeBytes) }) : undefined;
   const isReady = pickedCount > 0 && !isOpening;
   const [isOpen, setOpen] = useState(false);
   const id = useId();
@@ -74,7 +74,7 @@ export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
           {/* aria-disabled: a disabled button would lose the focus. */}
           <Button look="primary" icon="download" aria-disabled={!isReady} onClick={() => isReady && onDownload()}>
             <span>
-              {t(isOpening ? 'downloads.connecting' : action, { count: pickedCount })}
+              {t(action, { count: pickedCount })}
               <ButtonSize size={size} />
             </span>
           </Button>
