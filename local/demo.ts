@@ -28,6 +28,12 @@ async function demonstrate(): Promise<void> {
   shutdown.defer(() => void listener.close());
   const { port: originPort } = listener.address() as AddressInfo;
   let origin: Origin | undefined;
+  const samples = () => {
+    const base = origin?.baseUrl;
+    return base
+      ? DEMO_SAMPLES.filter(({ isOnPage }) => isOnPage).map(({ title, path }) => ({ title, url: base + path }))
+      : [];
+  };
   // Registered before the service, hence closed after it: running streams can finish.
   shutdown.defer(() => origin?.close());
   const port = process.env.PORT ?? String(await findFreePort(HOST, PORT));
@@ -38,6 +44,7 @@ async function demonstrate(): Promise<void> {
       onProgress: terminal.progress,
       onNotice: terminal.say,
       pluginDirs: [PLUGIN_DIR],
+      samples,
     }),
   );
   terminal.say(`Reelay listening on ${service.baseUrl}; links follow once there are tools and media`);
@@ -47,7 +54,7 @@ async function demonstrate(): Promise<void> {
   origin = await startOrigin({ listener, mediaDir });
   terminal.done();
 
-  terminal.say(`Open ${service.baseUrl} and paste one of these links:\n`);
+  terminal.say(`Open ${service.baseUrl} and try one of its results, or paste one of these links:\n`);
   for (const { title, path } of DEMO_SAMPLES) terminal.say(`  ${origin.baseUrl}${path}  ${title}`);
   if (process.argv.includes('--curl'))
     for (const sample of DEMO_SAMPLES) terminal.say(await describeSample(sample, service.baseUrl, origin.baseUrl));
@@ -59,16 +66,18 @@ async function demonstrate(): Promise<void> {
 interface DemoSample {
   readonly title: string;
   readonly path: string;
+  /** The start page links to it. */
+  readonly isOnPage?: true;
 }
 
 const DEMO_SAMPLES: readonly DemoSample[] = [
   { title: 'A file', path: '/files/long.mp4' },
   { title: 'A page with a video', path: '/pages/video' },
-  { title: 'Separate video and audio, behind rules', path: '/site/watch/demo' },
-  { title: 'HLS with its audio in a group', path: '/hls/master.m3u8' },
+  { title: 'A video', path: '/site/watch/demo', isOnPage: true },
+  { title: 'HLS with separate sound', path: '/hls/master.m3u8' },
   { title: 'DASH', path: '/dash/timeline/manifest.mpd' },
-  { title: 'Music', path: '/site/music/demo' },
-  { title: 'A podcast', path: '/feeds/podcast.xml' },
+  { title: 'Music', path: '/site/music/demo', isOnPage: true },
+  { title: 'A podcast', path: '/feeds/podcast.xml', isOnPage: true },
   { title: 'A live stream', path: '/live/index.m3u8' },
   { title: 'Protected', path: '/hls/drm.m3u8' },
   { title: 'Nothing there', path: '/trouble/404' },

@@ -104,6 +104,8 @@ export interface ToolsRecord {
   readonly verifiedBy: Readonly<{ ytDlp: string; ffmpeg: string }>;
   /** Epoch seconds. */
   readonly installedAt: number;
+  /** What the extractors of this yt-dlp read; absent where it is not known. */
+  readonly sites?: { readonly count: number; readonly names: readonly string[] } | undefined;
 }
 
 /** An exclusive right with an expiry, so that a crashed owner does not block others. */

@@ -13,8 +13,16 @@ export interface GetAppInfoOptions extends Pick<HandlerOptions, 'log'> {
    * where they cannot. @default the page's own address is that of the instance
    */
   readonly reachableUrl?: () => string | undefined;
+  /** Links to try, where there are some. */
+  readonly samples?: (() => readonly Sample[]) | undefined;
   /** What this process does during maintenance. */
   readonly activity?: () => Activity | undefined;
+}
+
+/** A link to try, and what it shows. */
+export interface Sample {
+  readonly url: string;
+  readonly title: string;
 }
 
 /** A name of the machine itself: no other client learns addresses of its network. */
@@ -28,7 +36,7 @@ export const FIRST_INSTALL = 'Fetching tools';
  * the table.
  */
 export const createGetAppInfo =
-  ({ state, version, environment, activity, reachableUrl, log }: GetAppInfoOptions): OperationHandler =>
+  ({ state, version, environment, activity, reachableUrl, samples, log }: GetAppInfoOptions): OperationHandler =>
   async (event) => {
     const known = await Promise.all([state.getTools(), state.getMaintenance()]).catch((error) => {
       log.error('State table unavailable', { error });
@@ -44,17 +52,22 @@ export const createGetAppInfo =
     };
     const publicUrl = OWN_HOST.test(headerOf(event, 'host') ?? '') ? reachableUrl?.() : undefined;
     const step = lease && activity?.();
+    const link = samples?.().map(({ url, title }) => `<${encodeURI(url)}>; rel="example"; title="${printable(title)}"`);
     const headers = {
       ...(tools && { 'x-tools': describeTools(tools) }),
       ...(step?.tool && { 'x-maintenance': describeStep(step) }),
       ...(publicUrl && { 'x-public-url': publicUrl }),
+      ...(link?.length && { link: link.join(', ') }),
     };
     return { json, headers };
   };
 
-/** Versions of the tools and when they were installed, as a dictionary of structured fields (RFC 9651). */
-const describeTools = ({ ytDlp, ffmpeg, installedAt }: ToolsRecord): string =>
-  `yt-dlp="${printable(ytDlp)}", ffmpeg="${printable(ffmpeg)}", installed=@${installedAt}`;
+/** Versions of the tools, when they were installed, and which sites yt-dlp reads, as a dictionary of structured fields (RFC 9651). */
+const describeTools = ({ ytDlp, ffmpeg, installedAt, sites }: ToolsRecord): string =>
+  [
+    `yt-dlp="${printable(ytDlp)}", ffmpeg="${printable(ffmpeg)}", installed=@${installedAt}`,
+    ...(sites ? [`sites=${sites.count}, named=(${sites.names.map((name) => `"${printable(name)}"`).join(' ')})`] : []),
+  ].join(', ');
 
 /** How far the maintenance is, in the same form: the step, its tool, and the bytes received so far and in total. */
 const describeStep = ({ step, tool, bytes, totalBytes }: Activity): string =>

@@ -14,6 +14,11 @@ import { Value } from 'typebox/value';
 const POINTER_KEY = 'current.json';
 const PREFIX = 'releases/';
 
+/** As the smoke test reports them. */
+export const KNOWN_SITES = Type.Optional(
+  Type.Object({ count: Type.Integer(), names: Type.ReadonlyType(Type.Array(Type.String())) }),
+);
+
 const release = {
   version: Type.String(),
   /** Key of the archive, in the same bucket. */
@@ -24,6 +29,8 @@ const release = {
   layerVersionArn: Type.String(),
   /** When it was switched to, epoch seconds. */
   publishedAt: Type.Number(),
+  /** What its extractors read. */
+  sites: KNOWN_SITES,
 };
 
 const Pointer = Type.Object({

@@ -1,16 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import type { YtDlp, YtDlpMode } from '@reelay/yt-dlp-worker';
+import type { KnownSites, SmokeTestResult, YtDlp } from '@reelay/yt-dlp-worker';
 import { describeError, type Log } from '../../core/log/index.ts';
 import type { Resolver } from '../../core/resolve/index.ts';
 
 /** The result of a trial. */
-export type Verdict = { readonly ok: true; readonly version: string } | { readonly ok: false; readonly reason: string };
+export type Verdict =
+  | { readonly ok: true; readonly version: string; readonly sites?: KnownSites | undefined }
+  | { readonly ok: false; readonly reason: string };
 
 interface TryLayerOptions {
   /** The yt-dlp of the layer, with the version that it reports; undefined when the layer has none. */
   readonly find: () => Promise<YtDlp | undefined>;
-  /** @returns the mode in which it works, if that is known. @throws Error when it works in none */
-  readonly smokeTest: (ytDlp: YtDlp) => Promise<YtDlpMode | undefined>;
+  /** @returns how it works, if that is known. @throws Error when it does not */
+  readonly smokeTest: (ytDlp: YtDlp) => Promise<SmokeTestResult | undefined>;
   /** Whether the warm worker starts, where the smoke test says that links need processes. @default never */
   readonly startsWorker?: (ytDlp: YtDlp) => Promise<boolean>;
   readonly log: Log;
@@ -24,7 +26,8 @@ export const createTryLayer =
       const ytDlp = await find();
       if (!ytDlp) return { ok: false, reason: 'the layer has no yt-dlp' };
       const { version } = ytDlp;
-      if ((await smokeTest(ytDlp)) !== 'process-per-link') return { ok: true, version };
+      const { mode, sites } = (await smokeTest(ytDlp)) ?? {};
+      if (mode !== 'process-per-link') return { ok: true, version, ...(sites && { sites }) };
       // A layer records no mode: the resolver uses processes where the worker does not start.
       if (await startsWorker?.(ytDlp)) return { ok: false, reason: 'its warm worker starts, but resolves no link' };
       log.warn('yt-dlp works as one process per link only', { version });

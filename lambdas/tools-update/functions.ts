@@ -17,6 +17,7 @@ import {
 import { withRetries } from '@reelay/concurrency';
 import Type from 'typebox';
 import { Value } from 'typebox/value';
+import { KNOWN_SITES } from './archive.ts';
 import type { CheckEvent, Verdict } from './check-release.ts';
 
 interface FunctionOptions {
@@ -175,7 +176,7 @@ function unlessClosed(error: unknown): undefined {
 }
 
 const VERDICT = Type.Union([
-  Type.Object({ ok: Type.Literal(true), version: Type.String() }),
+  Type.Object({ ok: Type.Literal(true), version: Type.String(), sites: KNOWN_SITES }),
   Type.Object({ ok: Type.Literal(false), reason: Type.String() }),
 ]);
 

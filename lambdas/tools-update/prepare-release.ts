@@ -28,7 +28,8 @@ export async function prepareRelease(
       : await layers.publish({ key, sha256: kept.sha256, description: describeLayer(version, asset, kept.sha256) });
   onStep('published');
 
-  const reason = describeFault(await canary(layer.arn, signal), version);
+  const verdict = await canary(layer.arn, signal);
+  const reason = describeFault(verdict, version);
   if (reason !== undefined) {
     // What stays is tried again by the next run, and removed by the next release that works.
     await Promise.allSettled([layers.remove([layer]), archive.remove([key])]);
@@ -36,7 +37,8 @@ export async function prepareRelease(
   }
   onStep('tried');
   const publishedAt = Math.floor(Date.now() / 1000);
-  return { version, key, ...kept, layerVersionArn: layer.arn, publishedAt };
+  const sites = verdict.ok ? verdict.sites : undefined;
+  return { version, key, ...kept, layerVersionArn: layer.arn, publishedAt, ...(sites && { sites }) };
 }
 
 async function fetchAndKeep(

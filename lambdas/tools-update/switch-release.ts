@@ -62,7 +62,7 @@ async function withMaintenance(
 
 /** Records the release in the table, unless it is there, and its age. */
 export async function recordTools(
-  { version, publishedAt }: Pointer,
+  { version, publishedAt, sites }: Pointer,
   { state, metrics, onStep }: ToolsUpdate,
 ): Promise<void> {
   metrics.age(getAgeInHours(version, Date.now()));
@@ -73,6 +73,7 @@ export async function recordTools(
     ffmpeg: 'of the image',
     verifiedBy: { ytDlp: 'signature', ffmpeg: 'registry' },
     installedAt: publishedAt,
+    ...(sites && { sites }),
   });
   onStep('recorded');
 }

@@ -10,7 +10,7 @@ import { createEgress } from '../../core/egress/index.ts';
 import { accessHeaderOf, limitedBy } from '../../core/http/index.ts';
 import { type Log, silentLog } from '../../core/log/index.ts';
 import { createResolver } from '../../core/resolve/index.ts';
-import { createFunctions } from '../../lambdas/api/index.ts';
+import { createFunctions, type Sample } from '../../lambdas/api/index.ts';
 import packageFile from '../../package.json' with { type: 'json' };
 import {
   createStalledClients,
@@ -40,6 +40,8 @@ export interface ServiceOptions {
   readonly onProgress?: (activity: Activity) => void;
   /** Called with a line of information for the operator. */
   readonly onNotice?: (line: string) => void;
+  /** Links that the page offers to try. Used by the demo. */
+  readonly samples?: () => readonly Sample[];
   /** Additional plugin folders of yt-dlp. Used by tests and the demo. */
   readonly pluginDirs?: readonly string[];
   /** Looks names up. Used by tests. @default the system's resolver */
@@ -84,7 +86,7 @@ export interface Service {
  */
 export const startService = (options: ServiceOptions): Promise<Service> =>
   startWithShutdown(async (shutdown) => {
-    const { pluginDirs, lookup, drainSeconds, hasPage = true, prebuilt, mount } = options;
+    const { samples, pluginDirs, lookup, drainSeconds, hasPage = true, prebuilt, mount } = options;
     const { publicUrl, basePath } = options.settings;
     const settings = { ...options.settings, publicUrl: publicUrl && publicUrl + basePath };
     const { log: plainLog = silentLog } = options;
@@ -128,6 +130,7 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
         version: packageFile.version,
         environment: settings.environment,
         reachableUrl: () => networkUrl(),
+        samples,
         activity: tools.activity,
         publicUrl: settings.publicUrl,
         search: settings.search,

@@ -22,6 +22,7 @@ export function createFormat(locale: string) {
   const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 });
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
   const list = new Intl.ListFormat(locale, { type: 'unit', style: 'short' });
+  const and = new Intl.ListFormat(locale);
 
   return {
     /** `1.2 MB`, `97 MB`: powers of a thousand. */
@@ -46,6 +47,8 @@ export function createFormat(locale: string) {
       const end = padded.format(rest);
       return hours > 0 ? `${plain.format(hours)}:${padded.format(minutes)}:${end}` : `${plain.format(minutes)}:${end}`;
     },
+    /** `YouTube, Vimeo, and others`. */
+    and: (parts: readonly string[]): string => and.format(parts),
     /** `42%` of a share between 0 and 1. */
     percent: (share: number): string => percent.format(share),
     /** `Nov 22, 2026` of an ISO 8601 date; other text unchanged. */

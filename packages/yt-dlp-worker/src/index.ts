@@ -2,7 +2,7 @@ export { type Download, downloadFile } from './download.ts';
 export { createTools, type ToolsOptions } from './install/create-tools.ts';
 export { cpuTimeMs, endWithParent, isStopped, killWhenStopped } from './process/process-end.ts';
 export { confine, launchCommand, missingFrom, type Sandbox } from './process/sandbox.ts';
-export { smokeTestYtDlp } from './smoke-test.ts';
+export { type SmokeTestResult, smokeTestYtDlp } from './smoke-test.ts';
 export {
   createSupervisor,
   type InstalledYtDlp,
@@ -16,6 +16,7 @@ export {
   type FetchOptions,
   type Ffmpeg,
   isReleaseTag,
+  type KnownSites,
   type ToolProvider,
   type Tools,
   type ToolsInPlace,

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { messageOf } from '@reelay/guarded-fetch/errors';
 import { startYtDlp } from './supervisor.ts';
-import type { YtDlp, YtDlpMode } from './tools.ts';
+import type { KnownSites, YtDlp, YtDlpMode } from './tools.ts';
 import { WorkerKilled } from './worker/worker-process.ts';
 import type { WorkerRequest, WorkerResponse } from './worker/worker-protocol.ts';
 
@@ -12,6 +12,12 @@ interface SmokeTestOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called with why a yt-dlp that works does not solve JavaScript challenges, which YouTube needs. */
   readonly onUnsolvedChallenge?: (reason: string) => void;
+}
+
+/** A yt-dlp that works. */
+export interface SmokeTestResult {
+  readonly mode: YtDlpMode;
+  readonly sites?: KnownSites | undefined;
 }
 
 const MEMORY_BYTES = 2 ** 30;
@@ -24,19 +30,17 @@ const MAX_ATTEMPTS = 3;
  * Checks that a version of yt-dlp works on this machine, as a warm worker or else as one process per link: it starts,
  * resolves a link, and reports a 404, both through its proxy; a worker also solves a JavaScript challenge. The plugin
  * interface of yt-dlp, which the worker needs, is not stable between versions; its command line is.
- * @returns the mode in which it works
- * @throws Error in one line when it works in neither
+ * @throws Error in one line when it works in neither mode
  */
-export async function smokeTestYtDlp(ytDlp: YtDlp, options: SmokeTestOptions): Promise<YtDlpMode> {
+export async function smokeTestYtDlp(ytDlp: YtDlp, options: SmokeTestOptions): Promise<SmokeTestResult> {
   try {
-    await testRepeatedly('worker', ytDlp, options);
-    return 'worker';
+    return { mode: 'worker', sites: await testRepeatedly('worker', ytDlp, options) };
   } catch (error) {
     options.signal?.throwIfAborted();
     if (error instanceof WorkerKilled || error instanceof IncompleteRelease) throw error;
     try {
       await testRepeatedly('process-per-link', ytDlp, options);
-      return 'process-per-link';
+      return { mode: 'process-per-link' };
     } catch (secondError) {
       options.signal?.throwIfAborted();
       throw new Error(`${messageOf(error)}; as a process per link: ${messageOf(secondError)}`, { cause: secondError });
@@ -44,7 +48,7 @@ export async function smokeTestYtDlp(ytDlp: YtDlp, options: SmokeTestOptions): P
   }
 }
 
-async function testRepeatedly(mode: YtDlpMode, ytDlp: YtDlp, options: SmokeTestOptions): Promise<void> {
+async function testRepeatedly(mode: YtDlpMode, ytDlp: YtDlp, options: SmokeTestOptions) {
   for (let attempt = 1; ; attempt++) {
     try {
       return await testOnce(mode, ytDlp, options);
@@ -55,7 +59,7 @@ async function testRepeatedly(mode: YtDlpMode, ytDlp: YtDlp, options: SmokeTestO
   }
 }
 
-async function testOnce(mode: YtDlpMode, ytDlp: YtDlp, options: SmokeTestOptions): Promise<void> {
+async function testOnce(mode: YtDlpMode, ytDlp: YtDlp, options: SmokeTestOptions): Promise<KnownSites | undefined> {
   const { openProxy, signal, onUnsolvedChallenge = () => undefined } = options;
   const origin = createServer((request, response) => {
     if (request.url !== '/clip.mp4') response.writeHead(404).end();
@@ -83,6 +87,7 @@ async function testOnce(mode: YtDlpMode, ytDlp: YtDlp, options: SmokeTestOptions
         checkFound(await request('/clip.mp4'), `http://${host}/clip.mp4`);
         checkMissing(await request('/missing'));
         if (mode === 'worker') await testChallenge(request, ytDlp, onUnsolvedChallenge);
+        return worker.sites;
       } finally {
         await worker.close();
       }

@@ -20,6 +20,15 @@ export interface YtDlp {
   readonly source: ToolSource;
   /** The only mode in which it passed its smoke test. Absent: the warm worker is tried first. */
   readonly mode?: 'process-per-link';
+  /** Read when it passed its smoke test. */
+  readonly sites?: KnownSites | undefined;
+}
+
+/** The sites that the extractors of a yt-dlp read. */
+export interface KnownSites {
+  readonly count: number;
+  /** Some well-known ones. */
+  readonly names: readonly string[];
 }
 
 /** How links are given to yt-dlp: one warm process that forks for each, or a process per link. */
@@ -106,6 +115,8 @@ export interface ToolsInPlace {
   readonly verifiedBy: Readonly<{ ytDlp: string; ffmpeg: string }>;
   /** Epoch seconds. */
   readonly installedAt: number;
+  /** Of this yt-dlp; absent where it is not known. */
+  readonly sites?: KnownSites | undefined;
 }
 
 /** A provider has the tool, but it is not what it should be: its signature or checksum is wrong, or it does not work. */

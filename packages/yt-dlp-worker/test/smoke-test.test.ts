@@ -28,7 +28,10 @@ describe('smokeTestYtDlp', () => {
   it('accepts the real yt-dlp as a worker, which solves a JavaScript challenge', async () => {
     const unsolved: string[] = [];
     const onUnsolvedChallenge = (reason: string) => unsolved.push(reason);
-    expect(await smokeTestYtDlp(ytDlp, { openProxy: openTestProxySession, onUnsolvedChallenge })).toBe('worker');
+    expect(await smokeTestYtDlp(ytDlp, { openProxy: openTestProxySession, onUnsolvedChallenge })).toEqual({
+      mode: 'worker',
+      sites: { count: expect.any(Number), names: ['YouTube', 'Vimeo', 'TikTok'] },
+    });
     expect(unsolved).toEqual([]);
   });
 
@@ -40,12 +43,15 @@ describe('smokeTestYtDlp', () => {
     const unsolved: string[] = [];
     const onUnsolvedChallenge = (reason: string) => unsolved.push(reason);
     const ofSystem: YtDlp = { ...incomplete, source: 'system' };
-    expect(await smokeTestYtDlp(ofSystem, { openProxy: openTestProxySession, onUnsolvedChallenge })).toBe('worker');
+    const result = await smokeTestYtDlp(ofSystem, { openProxy: openTestProxySession, onUnsolvedChallenge });
+    expect(result.mode).toBe('worker');
     expect(unsolved).toEqual([expect.stringMatching(/^yt-dlp-ejs is missing/)]);
   });
 
   it('accepts a yt-dlp that the worker does not fit as one process per link', async () =>
-    expect(await smokeTestYtDlp(misfit(ytDlp), { openProxy: openTestProxySession })).toBe('process-per-link'));
+    expect(await smokeTestYtDlp(misfit(ytDlp), { openProxy: openTestProxySession })).toEqual({
+      mode: 'process-per-link',
+    }));
 
   it.each<[string, () => Promise<YtDlp>, RegExp]>([
     ['does not exist', async () => ({ ...ytDlp, command: [join(dir, 'nothing')] }), /before it was ready/],

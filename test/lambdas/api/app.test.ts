@@ -50,6 +50,14 @@ describe('GET /api/App', () => {
     expect((await ask(fakesWith({ tools: undefined }), '/api/App')).headers).not.toHaveProperty('x-tools');
   });
 
+  it('names sites that the yt-dlp in place reads, and counts them', async () => {
+    const verifiedBy = { ytDlp: 'signature', ffmpeg: 'system' };
+    const sites = { count: 1251, names: ['YouTube', 'Vi"meo'] };
+    const tools = { ytDlp: '2026.11.20', ffmpeg: '7.1', verifiedBy, installedAt: 1, sites };
+    const answer = await ask(fakesWith({ tools }), '/api/App');
+    expect(answer.headers?.['x-tools']).toMatch(/, installed=@1, sites=1251, named=\("YouTube" "Vimeo"\)$/);
+  });
+
   it.each([
     ['localhost:8080', 'http://192.168.1.20:8080'],
     ['127.0.0.1', 'http://192.168.1.20:8080'],

@@ -21,7 +21,7 @@ describe('createTryLayer', () => {
   ])('of a yt-dlp that resolves links in processes alone, whose worker %s: %j', async (_, starts, expected) => {
     const find = async () => ytDlp;
     const startsWorker = async () => starts;
-    const smokeTest = async () => 'process-per-link' as const;
+    const smokeTest = async () => ({ mode: 'process-per-link' as const });
     expect(await createTryLayer({ find, smokeTest, startsWorker, log: silentLog })()).toEqual(expected);
   });
 

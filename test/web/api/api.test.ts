@@ -47,7 +47,22 @@ describe('createApi', () => {
 
   it('reads /api/App', async () => {
     const { api } = await instance({ '/api/App': [{ body: APP }] });
-    expect(await api.getAppInfo()).toEqual({ ...APP, publicUrl: null });
+    expect(await api.getAppInfo()).toEqual({ ...APP, publicUrl: null, samples: [] });
+  });
+
+  it('reads which sites /api/App names, and the links to try', async () => {
+    const headers = {
+      'x-tools': 'yt-dlp="2026.11.20", ffmpeg="7.1", installed=@1763720000, sites=1251, named=("YouTube" "A B")',
+      link: '<https://a.example/b,c>; rel="example"; title="A video", <https://a.example/d>; rel="example"; title="Music"',
+    };
+    const { api } = await instance({ '/api/App': [{ body: APP, headers }] });
+    expect(await api.getAppInfo()).toMatchObject({
+      sites: { count: 1251, names: ['YouTube', 'A B'] },
+      samples: [
+        { url: 'https://a.example/b,c', title: 'A video' },
+        { url: 'https://a.example/d', title: 'Music' },
+      ],
+    });
   });
 
   it.each([

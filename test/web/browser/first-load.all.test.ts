@@ -31,8 +31,17 @@ async function load(address: string) {
 }
 
 describe('first load', () => {
-  it('stays within its byte and request budget, from one host, without the API', async () => {
-    const { page, bytes, hosts, urls } = await load('/');
+  it('stays within its byte and request budget, from one host, and asks the API only once it has loaded', async () => {
+    const { page, bytes, hosts, urls: all } = await load('/');
+    const urls = all.filter((url) => url !== `${service.baseUrl}/api/App`);
+    expect(all.length - urls.length).toBe(1);
+    expect(
+      await page.evaluate(() => {
+        const [loaded] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+        const [asked] = performance.getEntriesByName(new URL('/api/App', location.href).href);
+        return (asked?.startTime ?? 0) >= (loaded?.loadEventStart ?? Number.POSITIVE_INFINITY);
+      }),
+    ).toBe(true);
     await page.getByRole('heading', { level: 1 }).waitFor();
     expect(hosts()).toEqual([new URL(service.baseUrl).host]);
     expect(bytes).toBeGreaterThan(10_000);
@@ -56,6 +65,17 @@ describe('first load', () => {
     for (const { path, headers } of files())
       if (path.endsWith('.jpg')) expect([headers.referer, headers.cookie]).toEqual([undefined, undefined]);
     expect(files().filter(({ path }) => !path.endsWith('.jpg'))).toEqual([]);
+  });
+
+  it('names sites that the instance reads and links to try, with no layout shift', async () => {
+    const visitor = await open('about:blank', { viewport: { width: 320, height: 640 } });
+    const { page } = visitor;
+    await measureShift(page);
+    await page.goto(instance.baseUrl);
+    await visitor.says('YouTube, Vimeo, TikTok, and 1,248 other sites');
+    expect(await shiftOf(page)).toBeLessThan(MAX_SHIFT);
+    await page.getByRole('link', { name: 'A video' }).click();
+    await page.waitForURL((url) => url.searchParams.get('url') === 'https://video.example/watch/o');
   });
 
   it.each([

@@ -25,7 +25,7 @@ const PLAIN = { leavesTraces: true, path: addressOf('plain'), shows: 'Untitled' 
 const AUDIO = { leavesTraces: true, path: addressOf('audio'), shows: 'Étude for a Slow Machine' } as const;
 
 export const STATES: readonly PageState[] = [
-  { name: 'empty', isMain: true, ...START },
+  { name: 'empty', isMain: true, ...START, act: ({ says }) => says('TikTok') },
   {
     name: 'not-a-link',
     ...START,

@@ -24,7 +24,11 @@ export function useFakeInstance(): { readonly baseUrl: string } {
       const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
       const link = searchParams.get('url') ?? '';
       if (pathname.startsWith('/covers/')) return sendCover(response, pathname);
-      if (pathname === '/api/App') return sendJson(response, 200, APP);
+      if (pathname === '/api/App') {
+        response.setHeader('x-tools', 'yt-dlp="2026.11.20", sites=1251, named=("YouTube" "Vimeo" "TikTok")');
+        response.setHeader('link', SAMPLES);
+        return sendJson(response, 200, APP);
+      }
       if (pathname === '/api/Fetch/GetDetails')
         return link.endsWith('login')
           ? sendJson(response, 502, { status: 502, title: 'Fetch Failed' })
@@ -52,6 +56,10 @@ const APP = {
   environment: 'Production',
   maintenance: 'Updating yt-dlp to 2026.11.20',
 };
+
+const SAMPLES = ['A video', 'Music', 'A podcast']
+  .map((title) => `<https://video.example/watch/${title.at(-1)}>; rel="example"; title="${title}"`)
+  .join(', ');
 
 const sendJson = (response: ServerResponse, status: number, value: unknown) =>
   void response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(value));

@@ -10,7 +10,7 @@ import {
   type SkipSegment,
 } from '../../../clients/reelay-client/src/index.ts';
 import { type ToolProgress, toApiFailure } from './failure.ts';
-import { progressOf } from './response-headers.ts';
+import { type KnownSites, progressOf, type Sample, samplesOf, sitesOf } from './response-headers.ts';
 
 /** Client of one instance. Every method throws `ApiFailure`, or the signal's reason when aborted. */
 export interface Api {
@@ -76,6 +76,10 @@ export interface InstanceInfo extends AppInfo {
   readonly publicUrl: string | null;
   /** What it does during maintenance, where it says so. */
   readonly progress?: ToolProgress | undefined;
+  /** What it reads, where it says so. */
+  readonly sites?: KnownSites | undefined;
+  /** Links to try. */
+  readonly samples: readonly Sample[];
 }
 
 /** @param base of the instance that serves the page */
@@ -102,7 +106,8 @@ export function createApi(base: string): Api {
           headers = received;
         };
         const info = await client.getAppInfo({ signal, onHeaders });
-        return { ...info, progress: progressOf(headers), publicUrl: headers.get('x-public-url') };
+        const known = { sites: sitesOf(headers), samples: samplesOf(headers) };
+        return { ...info, ...known, progress: progressOf(headers), publicUrl: headers.get('x-public-url') };
       }),
     resolve: (link, signal, { offset, maxEntryWaitSeconds } = {}) =>
       send(async () => {

@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import pLimit from 'p-limit';
 import type { Download } from '../download.ts';
 import { ffmpegAtPath, ffmpegFromNpm, ffmpegFromPypi, ffmpegOfSystem } from '../ffmpeg/ffmpeg-providers.ts';
+import type { SmokeTestResult } from '../smoke-test.ts';
 import {
   type Activity,
   type Ffmpeg,
@@ -13,7 +14,6 @@ import {
   type ToolsChannel,
   type ToolsInPlace,
   type YtDlp,
-  type YtDlpMode,
 } from '../tools.ts';
 import { ytDlpAtPath, ytDlpFromPypi, ytDlpInFolder, ytDlpOfSystem, ytDlpRelease } from '../yt-dlp/providers.ts';
 import { createInstaller } from './installer.ts';
@@ -34,14 +34,14 @@ export interface ToolsOptions {
   readonly onActivity: (activity: Activity) => void;
   /**
    * @param onUnsolvedChallenge called with why a candidate that works does not solve JavaScript challenges
-   * @returns the mode in which a candidate works; undefined: to be found out when it starts
+   * @returns how a candidate works; undefined: to be found out when it starts
    * @throws when it works in none; the signal is aborted when the tools are closed
    */
   readonly smokeTest: (
     candidate: YtDlp,
     signal: AbortSignal,
     onUnsolvedChallenge: (reason: string) => void,
-  ) => Promise<YtDlpMode | undefined>;
+  ) => Promise<SmokeTestResult | undefined>;
   /** Checks a yt-dlp that would replace one that works, after its smoke test. @throws Error in one line when it must not */
   readonly checkUpdate?: (candidate: YtDlp, signal: AbortSignal) => Promise<void>;
   /** Stores what is installed, for the rest of the instance. */
@@ -177,10 +177,11 @@ function createInstallers(options: ToolsOptions & { readonly log: Log; readonly 
   const ffmpegPath = options.ffmpegPath && resolve(options.ffmpegPath);
   const testYtDlp = async (candidate: YtDlp) => {
     const { version } = candidate;
-    const mode = await smokeTest(candidate, signal, (reason) =>
-      log.warn('yt-dlp does not solve the JavaScript challenges of YouTube', { version, reason }),
-    );
-    if (mode !== 'process-per-link') return undefined;
+    const { mode, sites } =
+      (await smokeTest(candidate, signal, (reason) =>
+        log.warn('yt-dlp does not solve the JavaScript challenges of YouTube', { version, reason }),
+      )) ?? {};
+    if (mode !== 'process-per-link') return sites && { sites };
     log.warn('Warm worker failed, using one yt-dlp process per link', { version });
     return { mode } as const;
   };
@@ -235,5 +236,6 @@ function describeInstalled(
     ffmpeg: ffmpeg.tool.version,
     verifiedBy: { ytDlp: VERIFIED_BY[ytDlp.tool.source], ffmpeg: VERIFIED_BY[ffmpeg.tool.source] },
     installedAt: Math.max(ytDlp.installedAt, ffmpeg.installedAt),
+    ...(ytDlp.tool.sites && { sites: ytDlp.tool.sites }),
   };
 }

@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import { PLUGIN_DIR } from '@reelay/tools-layer';
 import { killWhenStopped } from '../process/process-end.ts';
 import type { Sandbox } from '../process/sandbox.ts';
-import type { YtDlp } from '../tools.ts';
+import type { KnownSites, YtDlp } from '../tools.ts';
 import { type OperatorOptions, prepareHome } from './process-home.ts';
 import { createWorkerClient, readBoundedLines, type WorkerClient } from './worker-client.ts';
 import { createWorkerDirectory, removeFolder, removeWorkerDirectory } from './worker-directory.ts';
@@ -31,6 +31,8 @@ export interface WorkerProcess {
   request(request: Omit<WorkerRequest, 'id'>, signal?: AbortSignal): Promise<WorkerResponse>;
   /** What confines its forks; absent where nothing does, or where that is not known. */
   readonly sandbox?: Sandbox | undefined;
+  /** What its extractors read; absent where that is not known. */
+  readonly sites?: KnownSites | undefined;
   /** Resolves when the process has ended for any reason. */
   readonly ended: Promise<void>;
   /** Whether the process has ended, or is about to be reported so by `ended`. */
@@ -124,6 +126,7 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
   return {
     request: client.send,
     sandbox: greeting.sandbox ?? undefined,
+    sites: greeting.sites,
     ended,
     hasEnded: () => isGone,
     close,

@@ -1,4 +1,5 @@
 import type { Sandbox } from '../process/sandbox.ts';
+import type { KnownSites } from '../tools.ts';
 
 /** One line to the worker. Implemented by plugins/reelay/…/_reelay_serve.py. */
 export interface WorkerRequest {
@@ -46,6 +47,7 @@ export interface WorkerGreeting {
   readonly ready: true;
   /** What confines forks. Null elsewhere than on Linux. */
   readonly sandbox?: Sandbox | null;
+  readonly sites?: KnownSites;
 }
 
 /** What a request has come to: one line from the worker, behind the id of the request. */

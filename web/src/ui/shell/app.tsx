@@ -1,11 +1,18 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { bookmarklet, linksFromLocation, offsetFromLocation, pagePath, textFromLocation } from '../../links.ts';
+import {
+  bookmarklet,
+  linksFromLocation,
+  offsetFromLocation,
+  pagePath,
+  shareableLocation,
+  textFromLocation,
+} from '../../links.ts';
 import { preferenceFromQuality } from '../../renditions/index.ts';
 import { createSubject, type Subject } from '../../store.ts';
 import { LOCALE_NAMES, LOCALES } from '../../texts.ts';
 import { type PageState, useObservable, usePage } from '../context.ts';
 import { Button, CopyButton, Icon, Select } from '../controls.tsx';
-import { useFocusFallback, useLazy } from '../hooks.ts';
+import { useFocusFallback, useLazy, useLoaded } from '../hooks.ts';
 import { THEMES } from '../preferences.ts';
 import { linkOf, type Outcome } from '../session.ts';
 import { LinkField } from './link-field.tsx';
@@ -292,9 +299,36 @@ const Hero = ({ outcome }: { readonly outcome: Outcome }) => {
       <h1>{t('app.headline')}</h1>
       <p class="lede">{t('app.lede')}</p>
       <LinkField outcome={outcome} />
+      {outcome.phase === 'idle' && <KnownSites />}
     </div>
   );
 };
+
+/** What the instance reads, and links to try where it has some, in the place of the field's message. Asked once the page has loaded. */
+const KnownSites = () => {
+  const { t, api, format } = usePage();
+  const { sites, samples = [] } = useLoaded(() => untilPageLoaded().then(() => api.getAppInfo()), []) ?? {};
+  return (
+    <div class="sites">
+      {sites && format.and([...sites.names, t('start.others', { count: sites.count - sites.names.length })])}
+      {samples.length > 0 && (
+        <p>
+          {t('start.try')}
+          {samples.map(({ url, title }) => (
+            <a key={url} href={shareableLocation([url])}>
+              {title}
+            </a>
+          ))}
+        </p>
+      )}
+    </div>
+  );
+};
+
+const untilPageLoaded = (): Promise<unknown> =>
+  document.readyState === 'complete'
+    ? Promise.resolve()
+    : new Promise((resolve) => addEventListener('load', resolve, { once: true }));
 
 /** The prerendered part of the start page: the first elements of `App`. */
 export const Shell = () => (

@@ -10,7 +10,7 @@ Response  the id of the request and a space, which this process writes, and the 
           {"ok": true, "info": {...}, "isIncomplete"?, "cookies"?}
           or {"ok": false, "error": {"kind", "message"?, ...}}
 Left      {"left": name of a folder in that of temporary files}: large or deep, for the service to remove
-Greeting  {"ready": true, "sandbox": {"landlock", "seccomp"} or null}, once
+Greeting  {"ready": true, "sandbox": {"landlock", "seccomp"} or null, "sites": {"count", "names"}}, once
 """
 import contextlib
 import json
@@ -24,6 +24,7 @@ from ._reelay_forks import MAX_ERROR_LINES, remove, write
 from ._reelay_kept import MESSAGE, Kept
 from ._reelay_resolve import INTERRUPTED, MAX_RESPONSE_BYTES, encode, failure
 from ._reelay_sandbox import available
+from ._reelay_sites import known_sites
 from ._reelay_solvers import Solvers
 
 MAX_REQUEST_BYTES = 4 << 20  # of one line
@@ -61,7 +62,7 @@ class Server:
 
     def run(self):
         self.selector.register(self.requests, selectors.EVENT_READ)
-        self.emit(encode({'ready': True, 'sandbox': available()}))
+        self.emit(encode({'ready': True, 'sandbox': available(), 'sites': known_sites(self.forker.ydl)}))
         try:
             while self.step():
                 pass
