@@ -95,7 +95,7 @@ describe('ensure', () => {
       smokeTest: async () => {
         checking.resolve();
         await checked.promise;
-        return undefined;
+        return { mode: 'worker', sites: { count: 2, names: ['A'] } };
       },
       record: async (record) => void records.push(record),
     });
@@ -111,7 +111,13 @@ describe('ensure', () => {
     await ensured;
     expect(activities).toEqual(expected);
     const verifiedBy = { ytDlp: 'registry', ffmpeg: 'checksum' };
-    expect(records).toEqual([{ ytDlp: '2.0', ffmpeg: '7.1', installedAt: expect.any(Number), verifiedBy }]);
+    const record = { ytDlp: '2.0', ffmpeg: '7.1', installedAt: expect.any(Number), verifiedBy };
+    expect(records).toEqual([{ ...record, sites: { count: 2, names: ['A'] } }]);
+    // A later start reads the sites with the version, and another version has its own.
+    await open([], { record: async (later) => void records.push(later) }).ensure();
+    expect(records[1]).toEqual(records[0]);
+    await open([from('A', '3.0')], { record: async (later) => void records.push(later) }).update();
+    expect(records[2]).toEqual({ ...record, ytDlp: '3.0' });
   });
 
   it('takes the first that works, tells where from, and warns of one that does not work', async () => {

@@ -141,7 +141,9 @@ function invoke(account: Account, { FunctionName, Qualifier, Payload }: Input) {
   const reason = version ? 'a canary link does not resolve' : 'the layer has no yt-dlp';
   const works = version && !(links.length > 0 && account.failsLinks?.(version));
   const { payload, dies = false } = account.verdicts[FunctionName] ?? {
-    payload: JSON.stringify(works ? { ok: true, version } : { ok: false, reason }),
+    payload: JSON.stringify(
+      works ? { ok: true, version, sites: { count: 2, names: [version] } } : { ok: false, reason },
+    ),
   };
   return { Payload: { transformToString: () => payload }, FunctionError: dies ? 'Unhandled' : undefined };
 }

@@ -148,7 +148,8 @@ export function resetFixture(fixture: ToolsFixture): void {
       return [layer?.Description.split(' ')[1], fixture.pointer()?.version] as const;
     },
     async expectInPlace(version, cell) {
-      const tools = (await state.getTools())?.ytDlp;
+      const { ytDlp: tools, sites } = (await state.getTools()) ?? {};
+      expect(sites?.names, cell).toEqual(version && [version]);
       const maintenance = await state.getMaintenance();
       expect([...fixture.live(), tools, maintenance], cell).toEqual([version, version, version, undefined]);
       const { versions, live } = fixture.account.functions.resolver;
