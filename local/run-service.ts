@@ -1,6 +1,6 @@
 import { readSettings, SettingError, type Settings } from '../core/config/index.ts';
 import { messageOf } from '../core/errors/index.ts';
-import { loadDotEnv, shutdownOnSignals } from './process.ts';
+import { isLoopback, loadDotEnv, shutdownOnSignals } from './process.ts';
 import { type PrebuiltParts, startService } from './service/index.ts';
 import { createProcessLog, createTerminal, type Terminal } from './terminal.ts';
 
@@ -33,6 +33,10 @@ export async function runService(prebuilt?: PrebuiltParts): Promise<void> {
   const { version, baseUrl, networkUrl } = service;
   terminal.say(`Reelay ${version} listening on ${baseUrl}`);
   if (networkUrl && networkUrl !== baseUrl) terminal.say(`Other devices open ${networkUrl}`);
+  else if (!networkUrl && isLoopback(settings.host))
+    terminal.say(
+      'Other devices cannot reach it: HOST=0.0.0.0 opens it to the network, PUBLIC_URL names the address of a proxy',
+    );
 
   shutdownOnSignals(terminal, service.close);
 

@@ -68,7 +68,7 @@ export const STATES: readonly PageState[] = [
     shows: PLAIN.shows,
     act: async ({ press, says }) => {
       await press('Share');
-      await says('Other devices can’t open');
+      await says('This page is only reachable');
     },
   },
   {

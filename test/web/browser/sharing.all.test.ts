@@ -46,7 +46,7 @@ describe('sharing', () => {
   it('is not possible where the server listens on its own machine', async () => {
     const visitor = await see(PATH);
     await visitor.press('Share');
-    await visitor.announces(/Other devices can’t open this page/);
+    await visitor.announces('This page is only reachable on this computer.');
     expect(await visitor.byRole('img', /QR code/).count()).toBe(0);
     expect(await visitor.button('Copy link').count()).toBe(0);
   });

@@ -100,38 +100,6 @@ export function Select<T extends string>({ label, value, options, nameOf, langua
   );
 }
 
-interface CoverProps {
-  readonly url: string | null | undefined;
-  /** Shown without an image. */
-  readonly fallback?: IconName;
-  readonly isSmall?: boolean;
-}
-
-/** A whole cover image. The title next to it says the same, so it has no alternative text. */
-export const Cover = ({ url, fallback = 'cover', isSmall }: CoverProps) => {
-  const [isBroken, setBroken] = useState(false);
-  useEffect(() => setBroken(false), [url]);
-  return (
-    <div class={isSmall ? 'cover small' : 'cover'}>
-      {url && !isBroken ? (
-        <img
-          key={url}
-          src={url}
-          alt=""
-          width="640"
-          height="360"
-          loading="lazy"
-          decoding="async"
-          referrerpolicy="no-referrer"
-          onError={() => setBroken(true)}
-        />
-      ) : (
-        <Icon name={fallback} />
-      )}
-    </div>
-  );
-};
-
 /** Stroked paths on a 20-unit grid. Decorative: the control has a label or an accessible name. */
 const PATHS = {
   all: 'm5 8 5 5 5-5',

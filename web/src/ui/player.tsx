@@ -6,7 +6,8 @@ import { shareableLocation } from '../links.ts';
 import { ALL_LANGUAGES } from '../renditions/index.ts';
 import type { Texts } from '../texts.ts';
 import { PageContext, type Playback, useObservable, usePage } from './context.ts';
-import { Button, Cover, Select } from './controls.tsx';
+import { Button, Select } from './controls.tsx';
+import { Cover } from './cover.tsx';
 import { subtitleName, useDetails } from './details.ts';
 import { type FailureText, streamFailureText } from './failure-text.ts';
 import { NextTry } from './next-try.tsx';
@@ -219,7 +220,7 @@ export const Player = ({ playback, isMini }: PlayerProps) => {
           </video>
         ) : (
           <>
-            <Cover url={coverUrl} fallback="music" />
+            <Cover url={coverUrl} link={link} isAudio />
             <audio {...common} />
           </>
         )}

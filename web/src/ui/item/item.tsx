@@ -18,7 +18,8 @@ import {
   selectPreferred,
 } from '../../renditions/index.ts';
 import { type Playback, useObservable, usePage } from '../context.ts';
-import { Button, Cover, Icon } from '../controls.tsx';
+import { Button, Icon } from '../controls.tsx';
+import { Cover } from '../cover.tsx';
 import { useDetails, useSponsors, versionName } from '../details.ts';
 import { DownloadNote } from '../download-note.tsx';
 import { useCountdown } from '../next-try.tsx';
@@ -127,6 +128,7 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
       <div>
         <MediaStage
           title={title}
+          link={link}
           coverUrl={coverUrl}
           durationSeconds={details?.durationSeconds && details.durationSeconds - skippedSeconds}
           isLive={details?.isLive}
@@ -134,7 +136,7 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
           isPlaying={playing !== undefined}
           onPlay={whole && (() => play(whole))}
         />
-        {!isNested && <ItemHead title={title} author={author} link={link} />}
+        {!isNested && <ItemHead title={title} author={author} />}
         {link && (
           <div class="details">
             <Disclosure title={t('details.title')}>
@@ -203,24 +205,20 @@ const Note = ({ children }: { readonly children: string }) => (
   </p>
 );
 
-const ItemHead = ({ title, author, link }: Pick<Playback, 'title' | 'author' | 'link'>) => (
+const ItemHead = ({ title, author }: Pick<Playback, 'title' | 'author'>) => (
   <div class="item-head">
     <h2 dir="auto">{title}</h2>
-    <p class="byline">
-      {author && <bdi>{author}</bdi>}
-      {link && (
-        <span>
-          <a href={link} target="_blank" rel="noreferrer" dir="ltr">
-            {URL.parse(link)?.host}
-          </a>
-        </span>
-      )}
-    </p>
+    {author && (
+      <p class="byline">
+        <bdi>{author}</bdi>
+      </p>
+    )}
   </div>
 );
 
 interface MediaStageProps {
   readonly title: string;
+  readonly link: string | null;
   readonly coverUrl: string | null;
   /** Absent while unknown. */
   readonly durationSeconds?: number | null;
@@ -234,7 +232,7 @@ interface MediaStageProps {
 
 /** The cover, or the place of the page's player. */
 const MediaStage = (props: MediaStageProps) => {
-  const { title, coverUrl, durationSeconds, isLive, isAudio, isPlaying, onPlay } = props;
+  const { title, link, coverUrl, durationSeconds, isLive, isAudio, isPlaying, onPlay } = props;
   const { t, format, playback } = usePage();
   const play = useRef<HTMLButtonElement>(null);
   const slot = useRef<HTMLDivElement>(null);
@@ -258,7 +256,7 @@ const MediaStage = (props: MediaStageProps) => {
   if (isPlaying) return <div class={isAudio ? 'player-slot audio' : 'player-slot'} ref={slot} />;
   return (
     <div class={coverUrl ? 'media-stage' : 'media-stage bare'}>
-      <Cover url={coverUrl} fallback={isAudio ? 'music' : 'cover'} />
+      <Cover url={coverUrl} link={link} isAudio={isAudio} />
       {onPlay && (
         <button
           ref={play}

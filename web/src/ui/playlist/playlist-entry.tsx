@@ -3,7 +3,8 @@ import { useEffect, useId, useState } from 'preact/hooks';
 import { type Choice, secondsOf } from '../../renditions/index.ts';
 import type { TextKey } from '../../texts.ts';
 import { usePage } from '../context.ts';
-import { Button, Cover } from '../controls.tsx';
+import { Button } from '../controls.tsx';
+import { Cover } from '../cover.tsx';
 import { sizeName } from '../details.ts';
 import { DownloadNote } from '../download-note.tsx';
 import { failureText } from '../failure-text.ts';
@@ -86,7 +87,7 @@ const Row = (props: PlaylistEntryProps) => {
             onClick={({ currentTarget, shiftKey }) => actions.pick(index, currentTarget.checked, shiftKey)}
           />
         </label>
-        <EntryCover number={count && number} url={item.coverUrl} />
+        <EntryCover number={count && number} item={item} />
         <div class="entry-text">
           <h3 dir="auto">{title}</h3>
           <EntryNote entry={entry} choice={choice} />
@@ -112,15 +113,16 @@ const Row = (props: PlaylistEntryProps) => {
             />
           )}
           <Button
-            look="small"
+            look={waiting || failure ? 'small' : 'plain small square'}
             icon={waiting ? 'close' : failure ? 'retry' : isOpen && isKnown ? 'less' : 'all'}
             aria-expanded={isKnown && isOpen}
             aria-controls={id}
             // A disabled button would lose the focus.
             aria-disabled={isBusy}
+            title={t(actionText(entry, isOpen))}
             onClick={act}
           >
-            <span class="word">{t(actionText(entry, isOpen))}</span>
+            <span class={waiting || failure ? 'word' : 'visually-hidden'}>{t(actionText(entry, isOpen))}</span>
             <span class="visually-hidden">{title}</span>
           </Button>
         </div>
@@ -148,9 +150,14 @@ function actionText({ item, waiting, failure }: Entry, isOpen: boolean): TextKey
   return isOpen ? 'list.close' : 'list.open';
 }
 
-const EntryCover = ({ number, url }: { readonly number: number | undefined; readonly url: string | null }) => (
+interface EntryCoverProps {
+  readonly number: number | undefined;
+  readonly item?: MediaInformation;
+}
+
+const EntryCover = ({ number, item }: EntryCoverProps) => (
   <div class="entry-cover">
-    <Cover url={url} isSmall />
+    <Cover url={item?.coverUrl} link={item?.requestedUrl} isAudio={Boolean(item?.audio && !item.video)} isSmall />
     {number !== undefined && <span class="entry-number figures">{number}</span>}
   </div>
 );

@@ -109,34 +109,29 @@ export function createLiveRegion(): Subject<string> {
   };
 }
 
-/** Language, theme, the API and terms of use. */
+/** Terms of use, language and theme. */
 const Footer = () => {
-  const { t, texts, api, theme, setLocale } = usePage();
+  const { t, texts, theme, setLocale } = usePage();
   const currentTheme = useObservable(theme.current);
   return (
     <footer class="footer">
-      <div class="wrap">
-        <div class="row footer-row">
-          <a href={`${api.base}/swagger/v1/swagger.json`}>OpenAPI</a>
-          <div class="row footer-settings">
-            <Select
-              label={t('footer.language')}
-              value={texts.locale}
-              options={LOCALES}
-              nameOf={(one) => LOCALE_NAMES[one]}
-              languageOf={(one) => one}
-              onChange={setLocale}
-            />
-            <Select
-              label={t('footer.theme')}
-              value={currentTheme}
-              options={THEMES}
-              nameOf={(one) => t(`footer.theme.${one}`)}
-              onChange={theme.set}
-            />
-          </div>
-        </div>
+      <div class="wrap row">
         <p>{t('footer.use')}</p>
+        <Select
+          label={t('footer.language')}
+          value={texts.locale}
+          options={LOCALES}
+          nameOf={(one) => LOCALE_NAMES[one]}
+          languageOf={(one) => one}
+          onChange={setLocale}
+        />
+        <Select
+          label={t('footer.theme')}
+          value={currentTheme}
+          options={THEMES}
+          nameOf={(one) => t(`footer.theme.${one}`)}
+          onChange={theme.set}
+        />
       </div>
     </footer>
   );

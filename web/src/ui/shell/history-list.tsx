@@ -2,7 +2,8 @@ import { useRef } from 'preact/hooks';
 import type { HistoryEntry } from '../../history.ts';
 import { shareableLocation } from '../../links.ts';
 import { useObservable, usePage } from '../context.ts';
-import { Button, CopyButton, Cover } from '../controls.tsx';
+import { Button, CopyButton, Icon } from '../controls.tsx';
+import { Cover } from '../cover.tsx';
 import { moveFocusFromRow } from '../hooks.ts';
 
 /** Recent links of this device, and what was downloaded of them. */
@@ -41,7 +42,7 @@ const HistoryRow = ({ entry }: { readonly entry: HistoryEntry }) => {
   };
   return (
     <li class="history-entry" ref={row} tabIndex={-1}>
-      <Cover url={entry.coverUrl} isSmall />
+      <Cover url={entry.coverUrl} link={entry.link} isSmall />
       <div>
         <h3>
           <a class="history-link" dir="auto" href={shareableLocation([entry.link])}>
@@ -51,6 +52,12 @@ const HistoryRow = ({ entry }: { readonly entry: HistoryEntry }) => {
         <p>
           {entry.author && <bdi>{entry.author}</bdi>}
           <span>{format.ago(entry.at, Date.now())}</span>
+          {entry.fileUrl && (
+            <span title={t('history.done')}>
+              <Icon name="check" />
+              <span class="visually-hidden">{t('history.done')}</span>
+            </span>
+          )}
         </p>
       </div>
       <div class="history-actions">
