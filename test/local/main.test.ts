@@ -77,6 +77,7 @@ describe('npm start', () => {
     await leaveMaintenance(join(folder, 'data'));
     const compiled = join(folder, 'compiled');
     const service = start({ DATA_DIR: 'data', NODE_COMPILE_CACHE: compiled });
+    await service.line(/^Other devices cannot reach it: HOST=0\.0\.0\.0 /);
     expect(versionsIn(await service.line(/^Ready: /))).toEqual(await installedVersions());
     expect(service.lines.filter((line) => /Fetching|Installing/.test(line))).toEqual([]);
     expect(await json(`${await service.baseUrl()}/api/App`)).toMatchObject({ isHealthy: true, maintenance: null });

@@ -154,7 +154,7 @@ export const STATES: readonly PageState[] = [
     leavesTraces: true,
     ...START,
     act: async ({ page, heading }) => {
-      for (const name of ['video', 'audio', 'list', 'long']) {
+      for (const name of ['plain', 'video', 'audio', 'list', 'long']) {
         await page.goto(addressOf(name));
         await page.getByRole('article').first().waitFor();
       }

@@ -38,15 +38,15 @@ export const Cover = ({ url, link, isAudio = false, isSmall }: CoverProps) => {
 
 /** The first letter of the host, or for sound a waveform of its own for each link, in a colour of the host. */
 const Tile = ({ link, isAudio }: { readonly link: string; readonly isAudio: boolean }) => {
-  const host = URL.parse(link)?.hostname.replace(/^(?:www|m)\./, '') ?? '';
+  const { letter, hue } = tileOf(link);
   return (
-    <div class="tile" aria-hidden="true" style={{ '--hue': hashOf(host) % 360 }}>
+    <div class="tile" aria-hidden="true" style={{ '--hue': hue }}>
       {isAudio ? (
         <svg viewBox="0 0 96 32" aria-hidden="true">
           <path d={waveformOf(link)} />
         </svg>
       ) : (
-        host[0]
+        letter
       )}
     </div>
   );
@@ -54,6 +54,12 @@ const Tile = ({ link, isAudio }: { readonly link: string; readonly isAudio: bool
 
 const hashOf = (text: string): number =>
   [...text].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 65_521, 7);
+
+/** @returns the hue in degrees */
+export function tileOf(link: string): { readonly letter: string; readonly hue: number } {
+  const host = URL.parse(link)?.hostname.replace(/^(?:www|m)\./, '') ?? '';
+  return { letter: host[0] ?? '', hue: hashOf(host) % 360 };
+}
 
 /** Bars whose heights follow from a text. */
 export const waveformOf = (text: string): string =>
