@@ -66,7 +66,7 @@ export const PROBLEM_TYPES = {
     status: 404,
     heading: 'Nothing found',
     meaning:
-      'There is nothing at this address: the path, the key or the page does not exist, or has no such rendition.',
+      'There is nothing at this address: the path, the key or the page does not exist, or has no such rendition (a format that an item is offered in).',
     help: 'Check the link, or resolve it again.',
   },
   'no-media': {
@@ -96,7 +96,7 @@ export const PROBLEM_TYPES = {
   'method-not-allowed': {
     status: 405,
     heading: 'Method not allowed',
-    meaning: 'The address exists, but does not support the method of the request.',
+    meaning: 'The address exists, but does not take this method.',
     help: 'Use a method that `Allow` lists.',
   },
   login: {

@@ -33,7 +33,7 @@ describe('a wait that the instance asks for', () => {
   const isTaken = (visitor: Visitor) => visitor.says('Download started');
 
   it.each([
-    ['Fetch/', DELAYED, /^The site lets this video start in \d s$/],
+    ['Fetch/', DELAYED, /^The site releases this video in \d s$/],
     ['Fetch/', BUSY, /^Retrying in \d s$/],
   ])('is counted down before a result: %s %o', async (path, answer, text) => {
     const visitor = await open();
@@ -91,7 +91,7 @@ describe('a wait that the instance asks for', () => {
 
 it('a video that its site lets start later says so, and so does its player', async () => {
   const visitor = await see('/site/combined/waits?wait=60');
-  await visitor.says(/^The site lets this video start in \d+ s$/);
+  await visitor.says(/^The site releases this video in \d+ s$/);
   await visitor.press(/^Play/);
   await visitor.says('Waiting for the site');
 });

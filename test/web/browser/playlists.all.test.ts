@@ -110,7 +110,7 @@ describe('downloads of a playlist', () => {
   it('list the entries that the ZIP lacks', async () => {
     const visitor = await see('/site/list/dead?n=3&broken=2');
     await visitor.download(/^Download (?:3|up to)/);
-    await visitor.says('Not in the ZIP: 1. Its index.txt says why.');
+    await visitor.says('Missing from the ZIP: 1; index.txt says why.');
     await visitor.page.locator('.download-note').getByRole('listitem').getByText('Entry 2').waitFor();
   });
 

@@ -36,7 +36,7 @@ describe('resolving a link', () => {
     // The pair has ranges.
     await eventually(() => visitor.asked(/./, 'HEAD')).toBe(1);
     await page.waitForLoadState('networkidle');
-    expect(await page.getByText(/No seeking/).count()).toBe(0);
+    expect(await page.getByText(/Can’t be resumed/).count()).toBe(0);
   });
 
   it('offers no link to a script that an instance names as the address of an item', async () => {

@@ -81,7 +81,7 @@ describe('streamFailureText', () => {
   it.each<[string, number, string, string?]>([
     ['not-found', 404, 'expired'],
     ['link-refused', 403, 'expired'],
-    ['gone', 404, 'gone', 'example.com has removed it.'],
+    ['gone', 404, 'gone', 'example.com no longer has it.'],
     ['refused', 502, 'refused', 'example.com may ask for a sign-in or payment, or keep it private.'],
     ['rate-limited', 502, 'rate-limited', 'example.com is limiting this server. Try again later.'],
     ['site-error', 502, 'failed', 'example.com answered with an error. Try again in a moment.'],

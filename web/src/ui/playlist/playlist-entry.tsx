@@ -113,7 +113,7 @@ const Row = (props: PlaylistEntryProps) => {
             />
           )}
           <Button
-            look={waiting || failure ? 'small' : 'plain small square'}
+            look={waiting || failure ? 'small' : 'plain small'}
             icon={waiting ? 'close' : failure ? 'retry' : isOpen && isKnown ? 'less' : 'all'}
             aria-expanded={isKnown && isOpen}
             aria-controls={id}
