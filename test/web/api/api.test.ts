@@ -47,7 +47,7 @@ describe('createApi', () => {
 
   it('reads /api/App', async () => {
     const { api } = await instance({ '/api/App': [{ body: APP }] });
-    expect(await api.getAppInfo()).toEqual({ ...APP, publicUrl: null, samples: [] });
+    expect(await api.getAppInfo()).toEqual({ ...APP, publicUrl: null, samples: [], sites: { count: 0, names: [] } });
   });
 
   it('reads which sites /api/App names, and the links to try', async () => {

@@ -192,7 +192,7 @@ describe('recent links', () => {
 
   it('are downloaded again as the same file, and copied', async () => {
     const { visitor, name, row, again } = await downloadAndReturn('kept');
-    expect(await row.getByTitle('Downloaded').count()).toBe(1);
+    await row.getByTitle('Downloaded').waitFor();
     expect((await visitor.download(again)).suggestedFilename()).toBe(name);
     await row.getByRole('button', { name: /^Copy the link of / }).click();
     await visitor.announces('Copied.');

@@ -10,7 +10,7 @@ import {
   type SkipSegment,
 } from '../../../clients/reelay-client/src/index.ts';
 import { type ToolProgress, toApiFailure } from './failure.ts';
-import { type KnownSites, progressOf, type Sample, samplesOf, sitesOf } from './response-headers.ts';
+import { progressOf, samplesOf, sitesOf } from './response-headers.ts';
 
 /** Client of one instance. Every method throws `ApiFailure`, or the signal's reason when aborted. */
 export interface Api {
@@ -76,10 +76,10 @@ export interface InstanceInfo extends AppInfo {
   readonly publicUrl: string | null;
   /** What it does during maintenance, where it says so. */
   readonly progress?: ToolProgress | undefined;
-  /** What it reads, where it says so. */
-  readonly sites?: KnownSites | undefined;
+  /** What it reads. */
+  readonly sites: ReturnType<typeof sitesOf>;
   /** Links to try. */
-  readonly samples: readonly Sample[];
+  readonly samples: ReturnType<typeof samplesOf>;
 }
 
 /** @param base of the instance that serves the page */
@@ -106,8 +106,13 @@ export function createApi(base: string): Api {
           headers = received;
         };
         const info = await client.getAppInfo({ signal, onHeaders });
-        const known = { sites: sitesOf(headers), samples: samplesOf(headers) };
-        return { ...info, ...known, progress: progressOf(headers), publicUrl: headers.get('x-public-url') };
+        return {
+          ...info,
+          progress: progressOf(headers),
+          publicUrl: headers.get('x-public-url'),
+          sites: sitesOf(headers),
+          samples: samplesOf(headers),
+        };
       }),
     resolve: (link, signal, { offset, maxEntryWaitSeconds } = {}) =>
       send(async () => {

@@ -1,32 +1,20 @@
 import { membersOf, numberOf } from '../../../clients/reelay-client/src/index.ts';
 import type { ToolProgress } from './failure.ts';
 
-/** The sites that an instance reads. */
-export interface KnownSites {
-  readonly count: number;
-  /** Some well-known ones. */
-  readonly names: readonly string[];
-}
-
-/** Reads a header such as `yt-dlp="2026.11.20", sites=1251, named=("YouTube" "Vimeo")`; undefined where it does not say. */
-export function sitesOf(headers: Headers): KnownSites | undefined {
+/**
+ * Reads a header such as `yt-dlp="2026.11.20", sites=1251, named=("YouTube" "Vimeo")`.
+ * @returns the number of sites that the instance reads, 0 where it does not say, and the names of some
+ */
+export function sitesOf(headers: Headers) {
   const members = membersOf(headers, 'x-tools');
-  const count = numberOf(members.get('sites'));
-  return count
-    ? { count, names: (members.get('named') ?? '').split('"').filter((_, index) => index % 2 === 1) }
-    : undefined;
+  const names = (members.get('named') ?? '').split('"').filter((_, index) => index % 2 === 1);
+  return { names, count: Number(members.get('sites') ?? 0) };
 }
 
-/** A link to try. */
-export interface Sample {
-  readonly url: string;
-  readonly title: string;
-}
-
-/** Reads a header such as `<https://a.example/b>; rel="example"; title="Music"` (RFC 8288). */
-export const samplesOf = (headers: Headers): readonly Sample[] =>
+/** Reads links to try from a header such as `<https://a.example/b>; rel="example"; title="Music"` (RFC 8288). */
+export const samplesOf = (headers: Headers) =>
   [...(headers.get('link') ?? '').matchAll(/<([^>]+)>; rel="example"; title="([^"]+)"/g)].map(
-    ([, url = '', title = '']) => ({ url, title }),
+    ([, url = '', title]) => ({ url, title }),
   );
 
 /** Reads a header such as `step=fetch, tool="yt-dlp", received=12000000, total=34000000`; undefined without one. */

@@ -220,7 +220,7 @@ export const Player = ({ playback, isMini }: PlayerProps) => {
           </video>
         ) : (
           <>
-            <Cover url={coverUrl} link={link} isAudio />
+            <Cover url={coverUrl} link={link} />
             <audio {...common} />
           </>
         )}

@@ -256,7 +256,7 @@ const MediaStage = (props: MediaStageProps) => {
   if (isPlaying) return <div class={isAudio ? 'player-slot audio' : 'player-slot'} ref={slot} />;
   return (
     <div class={coverUrl ? 'media-stage' : 'media-stage bare'}>
-      <Cover url={coverUrl} link={link} isAudio={isAudio} />
+      <Cover url={coverUrl} link={link} />
       {onPlay && (
         <button
           ref={play}

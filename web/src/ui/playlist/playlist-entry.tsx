@@ -157,7 +157,7 @@ interface EntryCoverProps {
 
 const EntryCover = ({ number, item }: EntryCoverProps) => (
   <div class="entry-cover">
-    <Cover url={item?.coverUrl} link={item?.requestedUrl} isAudio={Boolean(item?.audio && !item.video)} isSmall />
+    <Cover url={item?.coverUrl} link={item?.requestedUrl} isSmall />
     {number !== undefined && <span class="entry-number figures">{number}</span>}
   </div>
 );

@@ -299,31 +299,29 @@ const Hero = ({ outcome }: { readonly outcome: Outcome }) => {
   );
 };
 
-/** What the instance reads, and links to try where it has some, in the place of the field's message. Asked once the page has loaded. */
+/** What the instance reads, and links to try where it has some, in the place of the field's message. */
 const KnownSites = () => {
   const { t, api, format } = usePage();
-  const { sites, samples = [] } = useLoaded(() => untilPageLoaded().then(() => api.getAppInfo()), []) ?? {};
+  // Asked once the page has loaded.
+  const loaded = () =>
+    new Promise((resolve) =>
+      document.readyState === 'complete' ? resolve(true) : addEventListener('load', resolve, { once: true }),
+    );
+  const { sites, samples = [] } = useLoaded(() => loaded().then(() => api.getAppInfo()), []) ?? {};
   return (
     <div class="sites">
-      {sites && format.and([...sites.names, t('start.others', { count: sites.count - sites.names.length })])}
-      {samples.length > 0 && (
-        <p>
-          {t('start.try')}
-          {samples.map(({ url, title }) => (
-            <a key={url} href={shareableLocation([url])}>
-              {title}
-            </a>
-          ))}
-        </p>
-      )}
+      {!!sites?.count && format.and([...sites.names, t('start.others', { count: sites.count - sites.names.length })])}
+      <p>
+        {samples.length > 0 && t('start.try')}
+        {samples.map(({ url, title }) => (
+          <a key={url} href={shareableLocation([url])}>
+            {title}
+          </a>
+        ))}
+      </p>
     </div>
   );
 };
-
-const untilPageLoaded = (): Promise<unknown> =>
-  document.readyState === 'complete'
-    ? Promise.resolve()
-    : new Promise((resolve) => addEventListener('load', resolve, { once: true }));
 
 /** The prerendered part of the start page: the first elements of `App`. */
 export const Shell = () => (
