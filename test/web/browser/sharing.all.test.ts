@@ -1,8 +1,11 @@
 import { describe, expect } from 'vitest';
-import { eventually, it, usePage } from '../fixtures/page.ts';
+import { useFakeInstance } from '../fakes/instance.ts';
+import { eventually, it, type OpenOptions, usePage, type Visitor } from '../fixtures/page.ts';
+import { addressOf } from './page-states.ts';
 
 const { see, service, link, open } = usePage();
 const named = usePage({ settings: { publicUrl: 'https://media.example' } });
+const instance = useFakeInstance();
 const PATH = '/site/combined/shared-item';
 
 describe('a link with #download', () => {
@@ -66,5 +69,75 @@ describe('sharing', () => {
     const shared = () => page.evaluate(() => (globalThis as { shared?: string }).shared);
     await eventually(shared).toContain('https://media.example/?url=');
     expect(await visitor.byRole('img', /QR code/).count()).toBe(0);
+  });
+});
+
+describe('sharing a file', () => {
+  const FILE = 'Save to photos or share';
+  const PHONE: OpenOptions = { hasTouch: true, isMobile: true };
+
+  /** Opens an item of the fake instance in a browser with a share sheet. @param takes the types that the sheet takes */
+  async function openWithSheet(name: string, takes = 'video/mp4', options = PHONE): Promise<Visitor> {
+    const visitor = await open('about:blank', { ...options, reusePage: false });
+    await visitor.page.addInitScript((type) => {
+      Object.assign(navigator, {
+        canShare: ({ files = [] }: ShareData) => files.every((file) => file.type === type),
+        share: async ({ files: [file] = [] }: ShareData) => {
+          const isRefused = 'refused' in globalThis;
+          Object.assign(globalThis, { shared: file && { name: file.name, type: file.type, size: file.size } });
+          if (isRefused) throw new DOMException('no', 'NotAllowedError');
+        },
+      });
+    }, takes);
+    await visitor.page.goto(instance.baseUrl + addressOf(name));
+    await visitor.page.getByRole('article').waitFor();
+    return visitor;
+  }
+  const sharedBy = ({ page }: Visitor) => page.evaluate(() => (globalThis as { shared?: unknown }).shared);
+
+  it('fetches it when asked, and hands it to the share sheet', async () => {
+    const visitor = await openWithSheet('plain');
+    expect(await sharedBy(visitor)).toBe(undefined);
+    await visitor.press(FILE);
+    await visitor.press('Open the share sheet');
+    await eventually(() => sharedBy(visitor)).toEqual({ name: 'Untitled.mp4', type: 'video/mp4', size: 400_000 });
+  });
+
+  it('is offered where the browser and the system take such a file of at most 100 MB', async () => {
+    const visitor = await openWithSheet('video');
+    await visitor.selectFormat(/360p/);
+    await visitor.button(FILE).waitFor();
+    await visitor.selectFormat(/720p/);
+    await visitor.button(FILE).waitFor({ state: 'detached' });
+    for (const other of [await openWithSheet('plain', 'video/webm'), await openWithSheet('plain', 'video/mp4', {})]) {
+      await other.button('Share').waitFor();
+      expect(await other.button(FILE).count()).toBe(0);
+    }
+  });
+
+  it('is cancelled', async () => {
+    const visitor = await openWithSheet('plain');
+    const release = await visitor.hold('**/api/Stream/**');
+    await visitor.press(FILE);
+    await visitor.press(/^Cancel · /);
+    release();
+    await visitor.button(FILE).waitFor();
+    expect(await sharedBy(visitor)).toBe(undefined);
+  });
+
+  it('says why it failed', async () => {
+    const visitor = await openWithSheet('video');
+    await visitor.selectFormat(/240p/);
+    await visitor.press(FILE);
+    await visitor.announces('Too large. Try the link of a single item.');
+    await visitor.selectFormat(/360p/);
+    await visitor.refuse('Stream/', { status: 404 });
+    await visitor.press(FILE);
+    await visitor.announces(/^Link expired/);
+    await visitor.admit();
+    await visitor.page.evaluate(() => Object.assign(globalThis, { refused: true }));
+    await visitor.press(FILE);
+    await visitor.press('Open the share sheet');
+    await visitor.announces(/^Format not available/);
   });
 });

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { pipeline, Readable } from 'node:stream';
 import sirv from 'sirv';
 import { beforeAll, expect } from 'vitest';
 import { buildPage } from '../../../local/build-page.ts';
@@ -82,13 +83,15 @@ const SUBTITLES = 'WEBVTT\n\n00:00.000 --> 00:05.000\nThe coast in winter.\n';
 
 const ZEROS = Buffer.alloc(400_000);
 
-/** The clip for players, zeros for downloads. Keys that start with `low` respond 404. */
+/** The clip for players, zeros for downloads: of 240p more than is listed. Keys that start with `low` respond 404. */
 function stream(request: IncomingMessage, response: ServerResponse, pathname: string, clip: Buffer) {
   const key = pathname.split('/').at(-1) ?? '';
   if (key.startsWith('low')) {
     sendJson(response, 404, { status: 404, title: 'Resource Not Found' });
     return;
   }
+  if (key.startsWith('mux-240') && !request.headers.range)
+    return void pipeline(Readable.from(Array<Buffer>(260).fill(ZEROS)), response, () => undefined);
   const isPlayed = /^(?:audio|video)$/.test(request.headers['sec-fetch-dest'] ?? '') && /^(?:whole|aac)/.test(key);
   const body = isPlayed ? clip : ZEROS;
   const range = writeFileHead(request, response, body.length, { 'content-type': 'video/mp4', etag: '"one"' });

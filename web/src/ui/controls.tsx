@@ -105,6 +105,7 @@ const PATHS = {
   all: 'm5 8 5 5 5-5',
   alert: 'M10 6v5m0 3v.01M10 2.5l8 14.5H2Z',
   bookmark: 'M5 3h10v14l-5-4-5 4Z',
+  cast: 'M3 8V4h14v12h-6M3 16v.01M3 12a4 4 0 0 1 4 4',
   check: 'm4 10.5 4 4 8-9',
   close: 'm5 5 10 10M15 5 5 15',
   clock: 'M10 5.5V10l3 2m4.5-2a7.5 7.5 0 1 1-15 0 7.5 7.5 0 0 1 15 0Z',

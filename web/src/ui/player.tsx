@@ -93,6 +93,8 @@ export const Player = ({ playback, isMini }: PlayerProps) => {
   /** The video's width divided by its height, once known. */
   const [ratio, setRatio] = useState<number>();
   const [problem, setProblem] = useState<PlaybackProblem>();
+  /** A device is in reach that can play it. */
+  const [hasScreens, setHasScreens] = useState(false);
   const asking = useRef<AbortController>(null);
   const hasAsked = useRef(false);
   const couldNotSeek = useRef<string>(undefined);
@@ -113,6 +115,13 @@ export const Player = ({ playback, isMini }: PlayerProps) => {
       asking.current?.abort();
       if (player.media.current === current) player.media.current = null;
     };
+  }, []);
+  useEffect(() => {
+    // Not in every browser: AirPlay in Safari, Cast in Chromium.
+    const remote = media.current?.remote;
+    const ignore = () => undefined;
+    remote?.watchAvailability(setHasScreens).catch(ignore);
+    return () => void remote?.cancelWatchAvailability().catch(ignore);
   }, []);
   useEffect(() => {
     // Web views may lack it.
@@ -252,6 +261,11 @@ export const Player = ({ playback, isMini }: PlayerProps) => {
               if (media.current) media.current.currentTime = chapters[Number(index)]?.startSeconds ?? 0;
             }}
           />
+        )}
+        {!isMini && hasScreens && (
+          <Button icon="cast" onClick={() => media.current?.remote.prompt().catch(() => undefined)}>
+            {t('player.remote')}
+          </Button>
         )}
         {!isMini && isLive && hasHls && (
           <Button onClick={() => setHls(isHeld ? undefined : 'held')}>

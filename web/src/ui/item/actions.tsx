@@ -7,7 +7,7 @@ import { useObservable, usePage } from '../context.ts';
 import { Button, ButtonSize, CopyButton } from '../controls.tsx';
 import { sizeName } from '../details.ts';
 import { DownloadNote } from '../download-note.tsx';
-import { useLoaded } from '../hooks.ts';
+import { useLazy, useLoaded } from '../hooks.ts';
 
 interface ActionsProps {
   readonly choice: Choice;
@@ -22,6 +22,7 @@ export const Actions = ({ choice, item, onPlay, onWithoutSubtitles }: ActionsPro
   const { label, container } = choice;
   const url = downloads.urlOf(choice);
   const state = useObservable(downloads.states).get(url);
+  const { loaded: ShareFile } = useLazy(loadShareFile, hasShareSheet() && 'canShare' in navigator);
   const dropSubtitles = () => {
     onWithoutSubtitles();
     void downloads.start(downloads.urlOf({ ...choice, subtitles: undefined }), item);
@@ -52,6 +53,7 @@ export const Actions = ({ choice, item, onPlay, onWithoutSubtitles }: ActionsPro
       <div class="row actions-more">
         <CopyButton text={api.streamUrl(choice.rendition, choice)} label={t('action.copyLink')} />
         {item.link && <ShareButton item={item} choice={choice} />}
+        {ShareFile && <ShareFile key={url} url={url} choice={choice} share={share} />}
       </div>
     </>
   );
@@ -65,16 +67,15 @@ const ShareButton = ({ item, choice }: Pick<ActionsProps, 'item' | 'choice'>) =>
   const [base, setBase] = useState<string | null>();
   const id = useId();
   const location = shareableLocation([item.link ?? ''], qualityOf(preferenceOf(choice)), '');
-  const share = async () => {
+  const open = async () => {
     const found = base === undefined ? await reachableBase(api) : base;
     setBase(found);
-    if (found !== null && hasShareSheet())
-      await navigator.share({ title: item.title ?? undefined, url: found + location }).catch(ignoreDismissal);
+    if (found !== null && hasShareSheet()) await share({ title: item.title ?? undefined, url: found + location });
     else setOpen(!isOpen);
   };
   return (
     <>
-      <Button icon="share" aria-expanded={isOpen} aria-controls={id} onClick={() => void share()}>
+      <Button icon="share" aria-expanded={isOpen} aria-controls={id} onClick={() => void open()}>
         {t('action.share')}
       </Button>
       <div id={id} class="row share-panel" hidden={!isOpen}>
@@ -103,9 +104,13 @@ async function reachableBase(api: Api): Promise<string | null> {
 
 const hasShareSheet = (): boolean => 'share' in navigator && matchMedia('(pointer: coarse)').matches;
 
-const ignoreDismissal = (error: unknown): void => {
-  if (!(error instanceof DOMException && error.name === 'AbortError')) throw error;
-};
+const loadShareFile = async () => (await import('./share-file.tsx')).ShareFile;
+
+/** Ignores that the sheet was dismissed. */
+const share = (data: ShareData) =>
+  navigator.share(data).catch((error: unknown) => {
+    if (!(error instanceof DOMException && error.name === 'AbortError')) throw error;
+  });
 
 /** Renders nothing for a text that no QR code holds (over 2 KB). */
 const QrCode = ({ text, name }: { readonly text: string; readonly name: string }) => {

@@ -150,12 +150,7 @@ function actionText({ item, waiting, failure }: Entry, isOpen: boolean): TextKey
   return isOpen ? 'list.close' : 'list.open';
 }
 
-interface EntryCoverProps {
-  readonly number: number | undefined;
-  readonly item?: MediaInformation;
-}
-
-const EntryCover = ({ number, item }: EntryCoverProps) => (
+const EntryCover = ({ number, item }: Pick<PlaylistRow, 'number'> & Partial<Pick<Entry, 'item'>>) => (
   <div class="entry-cover">
     <Cover url={item?.coverUrl} link={item?.requestedUrl} isSmall />
     {number !== undefined && <span class="entry-number figures">{number}</span>}

@@ -302,12 +302,8 @@ const Hero = ({ outcome }: { readonly outcome: Outcome }) => {
 /** What the instance reads, and links to try where it has some, in the place of the field's message. */
 const KnownSites = () => {
   const { t, api, format } = usePage();
-  // Asked once the page has loaded.
-  const loaded = () =>
-    new Promise((resolve) =>
-      document.readyState === 'complete' ? resolve(true) : addEventListener('load', resolve, { once: true }),
-    );
-  const { sites, samples = [] } = useLoaded(() => loaded().then(() => api.getAppInfo()), []) ?? {};
+  // In an effect, once all of the page is there.
+  const { sites, samples = [] } = useLoaded(() => api.getAppInfo(), []) ?? {};
   return (
     <div class="sites">
       {!!sites?.count && format.and([...sites.names, t('start.others', { count: sites.count - sites.names.length })])}
