@@ -1,6 +1,6 @@
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { runCommand } from './command-line.ts';
+import { packTarball, runCommand } from './command-line.ts';
 import { repositoryFields } from './release.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -39,4 +39,4 @@ export async function buildClient({
   return target;
 }
 
-if (import.meta.main) console.log(await buildClient());
+if (import.meta.main) console.log(await packTarball(await buildClient(), join(ROOT, 'dist'), 'reelay-client.tgz'));

@@ -5,7 +5,7 @@ import { transform } from 'esbuild';
 import { buildPage, bundle } from '../infra/build/index.ts';
 import libraryFile from '../node_modules/aws-cdk-lib/package.json' with { type: 'json' };
 import packageFile from '../package.json' with { type: 'json' };
-import { parseCommandLine, runCommand } from './command-line.ts';
+import { packTarball, parseCommandLine, runCommand } from './command-line.ts';
 import { repositoryFields } from './release.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -125,5 +125,6 @@ async function writeLicences(built: string): Promise<void> {
 if (import.meta.main) {
   const { values } = parseCommandLine({ options: { 'stream-image': { type: 'string' } } });
   // Empty where the release has no image.
-  console.log(await buildPackage({ streamImage: values['stream-image'] || undefined }));
+  const folder = await buildPackage({ streamImage: values['stream-image'] || undefined });
+  console.log(await packTarball(folder, join(ROOT, 'dist'), 'reelay.tgz'));
 }

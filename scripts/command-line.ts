@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type ParseArgsConfig, parseArgs, promisify } from 'node:util';
 import { messageOf } from '../core/errors/index.ts';
 
@@ -28,4 +30,13 @@ export async function runCommand(program: string, args: readonly string[], cwd?:
     if (code === 'ENOENT') throw new Error(`${program} is not installed`, { cause });
     throw new Error(`${program} ${args[0]} failed: ${stderr.trim().slice(-2_000)}`, { cause });
   }
+}
+
+/** Packs the package of a folder. @param name of the tarball in `target`; by default of package and version @returns its path */
+export async function packTarball(folder: string, target: string, name?: string): Promise<string> {
+  const output = await runCommand('npm', ['pack', '--silent', '--pack-destination', target], folder);
+  const file = join(target, output.trim());
+  if (!name) return file;
+  await rename(file, join(target, name));
+  return join(target, name);
 }

@@ -2,7 +2,7 @@ import { globSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import packageFile from '../package.json' with { type: 'json' };
-import { runCommand } from './command-line.ts';
+import { packTarball, runCommand } from './command-line.ts';
 import { repositoryFields } from './release.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -38,8 +38,7 @@ export async function packPackages(target = join(ROOT, 'dist/packages')): Promis
       const exports = Object.entries(manifest.exports).map(([name, file]) => [name, file.replace(/\.ts$/, '.js')]);
       const written = { ...manifest, ...fields, exports: Object.fromEntries(exports) };
       await writeFile(join(staged, 'package.json'), `${JSON.stringify(written, null, 2)}\n`);
-      const file = await runCommand('npm', ['pack', '--silent', '--pack-destination', target], staged);
-      return [manifest.name, join(target, file.trim())] as const;
+      return [manifest.name, await packTarball(staged, target)] as const;
     });
     return new Map(await Promise.all(packed));
   } finally {

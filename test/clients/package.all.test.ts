@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { buildClient } from '../../scripts/build-client.ts';
-import { runCommand } from '../../scripts/command-line.ts';
+import { packTarball, runCommand } from '../../scripts/command-line.ts';
 import { useTarget } from '../contract/target.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -15,10 +15,8 @@ beforeAll(async () => {
   const folder = await temporaryFolder();
   const built = await buildClient({ target: join(folder, 'built') });
   project = await temporaryFolder();
-  await runCommand('npm', ['pack', '--pack-destination', folder], built);
-  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
   await writeFile(join(project, 'package.json'), '{"private":true,"type":"module"}');
-  const tarball = join(folder, `reelay-client-${version}.tgz`);
+  const tarball = await packTarball(built, folder);
   await runCommand('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], project);
 });
 
