@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { parseCommand } from '../../clients/reelay-client/src/cli/options.ts';
+import { completionFor } from '../../clients/reelay-client/src/cli/completion.ts';
+import { LISTED, parseCommand, USAGE } from '../../clients/reelay-client/src/cli/options.ts';
 import { createProgressBar, formatBytes, progressLine } from '../../clients/reelay-client/src/cli/progress-bar.ts';
-import { reasonOf } from '../../clients/reelay-client/src/cli/run.ts';
+import { describeTaller, reasonOf } from '../../clients/reelay-client/src/cli/run.ts';
 import { safeFileName } from '../../clients/reelay-client/src/files/index.ts';
 import { ReelayError } from '../../clients/reelay-client/src/index.ts';
 
@@ -9,10 +10,10 @@ const LINK = 'https://example.com/video';
 
 describe('the reason of a failure', () => {
   it.each([
-    ['gone', { title: 'Resource Not Found' }, 'the site has removed it'],
-    ['site-error', { title: 'Fetch Failed' }, 'the site answered with an error: try again in a moment'],
-    ['drm', { title: 'Fetch Failed' }, 'it is protected'],
-    ['bad-url', { title: 'Bad Request' }, 'the link is not valid'],
+    ['gone', { title: 'Resource Not Found' }, 'The site no longer has it'],
+    ['site-error', { title: 'Fetch Failed' }, 'The site answered with an error: try again in a moment'],
+    ['drm', { title: 'Fetch Failed' }, 'It is protected'],
+    ['bad-url', { title: 'Bad Request' }, 'The link is not valid'],
     ['unsupported', { detail: 'MP4 cannot hold it.' }, 'MP4 cannot hold it'],
     ['of-later', { title: 'Later' }, 'Later'],
   ])('is by its type: %s', (code, facts, reason) => expect(reasonOf(new ReelayError(code, facts))).toBe(reason));
@@ -46,6 +47,7 @@ describe('the command line', () => {
         output: 'a.mp3',
         overwrites: true,
         isQuiet: true,
+        isJson: false,
         isUrlOnly: false,
         isLibrary: false,
         deletes: false,
@@ -69,8 +71,15 @@ describe('the command line', () => {
     [['video'], 'video is not an http or https URL'],
     [[LINK, LINK], /Expected one URL, also got/],
     [[LINK, '--instance', 'reelay'], 'reelay is not the URL of an instance'],
-    [[LINK, '--qualty', 'best'], /Unknown option '--qualty'/],
-    [[LINK, '-o'], /argument missing/],
+    [[LINK, '--qualty', 'best'], 'There is no option --qualty; the nearest one is --quality'],
+    [[LINK, '--outp'], 'There is no option --outp; the nearest one is --output'],
+    [[LINK, '--hlep'], 'There is no option --hlep; the nearest one is --help'],
+    [[LINK, `--${'a'.repeat(10_000)}`], /^There is no option --a+$/],
+    [[LINK, '-Z'], /^There is no option -Z$/],
+    [[LINK, '-o'], '-o needs a value: FILE'],
+    [[LINK, '--output', '--force'], '--output needs a value: FILE'],
+    [[LINK, '--quiet=yes'], '--quiet takes no value'],
+    [[LINK, '--json', '-o', '-'], /^--json needs standard output for itself/],
     [[LINK, '--delete'], /^--delete needs --output FOLDER/],
     [[LINK, '--delete', '-o', 'a', '--format', 'zip'], /^--delete needs --output FOLDER/],
     [[LINK, '--strm', '-o', '-'], /^--strm needs --output FOLDER/],
@@ -79,6 +88,40 @@ describe('the command line', () => {
     [[LINK, '--every', '0', '-o', 'a/'], /^--every 0 is not a number of minutes/],
     [[LINK, '--every', '36000', '-o', 'a/'], /^--every 36000 is not a number of minutes/],
   ])('%j is refused', (args, message) => expect(() => parseCommand(args, {})).toThrow(message));
+});
+
+it('takes a negative number as a value', () => {
+  expect(parseCommand([LINK, '--start', '-300'], {})).toMatchObject({ options: { selection: { start: '-300' } } });
+});
+
+it('has every option in its help', () => {
+  for (const [name, { short, text }] of LISTED) {
+    expect(USAGE).toContain(`${short ? `-${short}, ` : '    '}--${name}`);
+    expect(USAGE.replaceAll(/\s+/g, ' ')).toContain(text);
+  }
+});
+
+it('refuses completion for a shell that it does not know', () => {
+  expect(() => completionFor('ksh')).toThrow('--completion ksh is not bash, zsh or fish');
+});
+
+describe('a height that nothing keeps to', () => {
+  const items = [{ video: { renditions: ['1080p60', '360p', '180p'].map((label) => ({ label })) } }] as never;
+  it.each([
+    ['360p', undefined, '360p', undefined],
+    ['2160p', undefined, '1080p60', undefined],
+    ['100p', undefined, '360p', 'Nothing as low as 100p: took 360p'],
+    [
+      '200p',
+      undefined,
+      '360p',
+      'Nothing as low as 200p that plays everywhere without a flaw: took 360p; --codec any takes others',
+    ],
+    ['200p', 'any', '360p', 'Nothing as low as 200p without a flaw: took 360p'],
+    ['200p', undefined, '129 kbps', undefined],
+  ])('of %s (%s) is said: %s', (quality, codec, label, said) =>
+    expect(describeTaller({ quality, codec }, label, items)).toBe(said),
+  );
 });
 
 describe('progress', () => {
@@ -93,8 +136,17 @@ describe('progress', () => {
     [{ receivedBytes: 4_000_000_000 }, '4.00 GB'],
   ])('%j is one line', (progress, line) => expect(progressLine(progress, 100)).toBe(line));
 
-  it('is no wider than the terminal', () => {
-    expect(progressLine({ receivedBytes: 5, totalBytes: 10 }, 20)).toHaveLength(19);
+  it.each([
+    [100, '[######------------------]   25 %  12.5 MB of 50.0 MB  3.10 MB/s  0:13'],
+    [60, '[###----------]   25 %  12.5 MB of 50.0 MB  3.10 MB/s  0:13'],
+    [50, ' 25 %  12.5 MB of 50.0 MB  3.10 MB/s  0:13'],
+    [40, ' 25 %  12.5 MB of 50.0 MB  0:13'],
+    [20, ' 25 %  0:13'],
+    [10, '0:13'],
+    [4, '0:1'],
+  ])('of %d columns keeps the time left longest', (columns, line) => {
+    const progress = { receivedBytes: 12_500_000, totalBytes: 50_000_000, bytesPerSecond: 3_100_000 };
+    expect(progressLine(progress, columns)).toBe(line);
   });
 
   it('is written at most ten times a second, and at the end', () => {

@@ -82,14 +82,14 @@ describe('the program', () => {
     const command = `"$0" "$@" -o - | head -c 10 >/dev/null; exit "\${PIPESTATUS[0]}"`;
     const { code, stderr } = await inShell('bash', command, [link, '--quiet']);
     expect(code).toBe(EXIT_CODES.failed);
-    expect(stderr).toMatch(/^reelay: standard output cannot be written: the reader has ended\n/);
+    expect(stderr).toMatch(/^reelay: http\S+: standard output cannot be written: the reader has ended\n/);
   });
 
   it.each([
     ['/feeds/podcast.xml', /^3 fetched.*\n0 fetched, 3 there already, 0 failed\n/m],
     [
       '/site/list/dead?n=2&dead=1&kind=small-detailed',
-      /^\[1\/2\] Entry 1: not available, the site has removed it\n(?:.*\n)+1 fetched, 0 there already, 0 failed, 1 not available \(1: the site has removed it\)\n/m,
+      /^\[1\/2\] Entry 1: not available\. The site no longer has it\n(?:.*\n)+1 fetched, 0 there already, 0 failed, 1 not available \(1: The site no longer has it\)\n/m,
     ],
     ['/status/404', /^reelay: .*\n(?:.*\n)*reelay: /],
   ])('updates a folder repeatedly with --every, despite failures of the source: %s', async (path, said) => {
@@ -156,6 +156,93 @@ describe('the program', () => {
     expect(stdout.replaceAll('\r', '')).toMatch(/8\.38 MB\nlong\.mp4\n$/);
   });
 
+  describe('with a quality', () => {
+    const several = () => target.origin.url('/site/open/qualities');
+    it('names its file by what was taken, so that qualities are side by side', async () => {
+      for (const quality of ['720p', 'worst', '360p', '720p'])
+        expect(await reelay([several(), '-q', quality, '--quiet'])).toMatchObject({ code: 0, stderr: '' });
+      expect(await files()).toEqual(
+        [360, 720].map((lines) => `Ärtist Example - Größe “qualities” eins zwei (${lines}p).mp4`),
+      );
+    });
+
+    it('says when nothing is as low as was asked for', async () => {
+      const stderr = `reelay: ${several()}: Nothing as low as 10p: took 360p\n`;
+      expect(await reelay([several(), '-q', '10p', '--url', '--quiet'])).toMatchObject({ code: 0, stderr });
+    });
+  });
+
+  describe('with --json', () => {
+    const eventsOf = (stdout: string) =>
+      stdout
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line));
+
+    it('prints what is fetched, and what was', async () => {
+      const { code, stdout, stderr } = await reelay([link, '--json', '--quiet']);
+      expect([code, stderr]).toEqual([0, '']);
+      const url = expect.stringMatching(new RegExp(`^${target.baseUrl}/api/Stream/Media/`));
+      const sizes = { totalBytes: bytes.length, estimatedBytes: null };
+      const events = eventsOf(stdout);
+      expect([events[0], ...events.slice(-2)]).toEqual([
+        {
+          event: 'resolved',
+          link,
+          type: 'Media',
+          title: 'long',
+          author: null,
+          entries: 1,
+          rendition: {
+            label: expect.any(String),
+            fileExtension: '.mp4',
+            mimeType: 'video/mp4',
+            fileSizeBytes: bytes.length,
+          },
+          url,
+        },
+        { event: 'progress', link, file: 'long.mp4', receivedBytes: bytes.length, ...sizes },
+        { event: 'file', link, entry: null, file: 'long.mp4', bytes: bytes.length, resumedBytes: 0 },
+      ]);
+      expect(events.slice(1, -1).every(({ event }) => event === 'progress')).toBe(true);
+    });
+
+    it('prints the entries of a list', async () => {
+      const list = target.origin.url('/feeds/podcast.xml');
+      const { code, stdout, stderr } = await reelay([list, '-q', 'mp3', '-o', 'pod', '--json', '--quiet']);
+      expect([code, stderr]).toEqual([0, '']);
+      const [resolved, ...others] = eventsOf(stdout);
+      expect(resolved).toEqual({
+        event: 'resolved',
+        link: list,
+        type: 'PlayList',
+        title: 'A podcast',
+        author: null,
+        entries: 3,
+        rendition: null,
+        url: null,
+      });
+      expect(others.filter(({ event }) => event === 'file').map(({ entry }) => entry.number)).toEqual([1, 2, 3]);
+    });
+
+    it.each([
+      ['/site/drm/x', EXIT_CODES.refused, { code: 'drm', status: 415, isTemporary: false }],
+      ['/feeds/podcast.xml', EXIT_CODES.usage, { code: 'usage', status: null, isTemporary: false }],
+    ])('prints a failure, and says it on standard error: %s', async (path, code, facts) => {
+      const failed = target.origin.url(path);
+      const result = await reelay([failed, '--json']);
+      const failure = {
+        event: 'failure',
+        link: failed,
+        entry: null,
+        message: expect.any(String),
+        retryInSeconds: null,
+      };
+      expect([result.code, eventsOf(result.stdout)]).toEqual([code, [{ ...failure, ...facts }]]);
+      expect(result.stderr).toMatch(/^reelay: http/);
+    });
+  });
+
   it('prints its options and its version', async () => {
     expect(await reelay(['--help'])).toMatchObject({ code: 0, stdout: expect.stringContaining('--quality QUALITY') });
     expect(await reelay(['--version'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
@@ -164,12 +251,13 @@ describe('the program', () => {
 
 describe('a failure of the program', () => {
   const UNREACHABLE =
-    /^reelay: http:\/\/127\.0\.0\.1:\d+ does not respond \(ECONNREFUSED\); npm start starts one, --instance or REELAY_INSTANCE names another\n$/;
+    /^reelay: http\S+: http:\/\/127\.0\.0\.1:\d+ does not respond: nothing listens there; npm start starts one, --instance or REELAY_INSTANCE names another\n$/;
   it.each<[string, string[], number, RegExp]>([
     ['the command line', ['nonsense'], EXIT_CODES.usage, /nonsense is not an http or https URL/],
     ['a list without a folder', ['/feeds/podcast.xml'], EXIT_CODES.usage, /-o FOLDER\//],
     ['a parameter', ['LINK', '--bitrate', '5'], EXIT_CODES.refused, /bitrate/],
-    ['a link that is protected', ['/site/drm/x'], EXIT_CODES.refused, /^reelay: .+[^.]\n$/],
+    ['a link that is protected', ['/site/drm/x'], EXIT_CODES.refused, /^reelay: http\S+\/site\/drm\/x: [A-Z].+[^.]\n$/],
+    ['a folder that is missing', ['LINK', '-o', 'no/a.mp4'], EXIT_CODES.failed, /: The folder no does not exist\n$/],
     ['a file that is there', ['LINK', '-o', PROGRAM], EXIT_CODES.failed, /--force replaces it, -o FILE names another/],
     ['an instance that is not there', ['LINK', '-i', 'NONE'], EXIT_CODES.temporary, UNREACHABLE],
     ['it, for a folder', ['LINK', '-i', 'NONE', '-o', 'list/'], EXIT_CODES.temporary, UNREACHABLE],

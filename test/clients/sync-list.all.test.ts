@@ -149,9 +149,9 @@ describe('a list with entries that are not available', () => {
     items = [...items, at('Late', '/site/gone/late')];
     const { code, stdout, stderr } = await sync({}, listed());
     expect([code, stdout]).toEqual([EXIT_CODES.done, `${pathTo('02 - One.mp4')}\n${pathTo('03 - Two.mp4')}\n`]);
-    const lost = ', 2 not available (1: it is private; 4: the site has removed it)';
-    expect(stderr).toMatch(/^\[1\/4\] Gone one: not available, it is private\n\[2\/4\] One: /);
-    expect(stderr).toContain('\n[4/4] Late: not available, the site has removed it\n');
+    const lost = ', 2 not available (1: It is private; 4: The site no longer has it)';
+    expect(stderr).toMatch(/^\[1\/4\] Gone one: not available\. It is private\n\[2\/4\] One: /);
+    expect(stderr).toContain('\n[4/4] Late: not available. The site no longer has it\n');
     expect(stderr).toContain(summary(2, 0, 0, lost));
     expect((await sync({}, listed())).stderr).toContain(summary(0, 2, 0, lost));
   });
@@ -162,7 +162,7 @@ describe('a list with entries that are not available', () => {
       {},
       listed({ getDetails: () => Promise.reject(new ReelayError('x', { status: 415 })) }),
     );
-    expect(stderr).toContain('[2/3] Not available: not available, no reason is known\n');
+    expect(stderr).toContain('[2/3] Not available: not available. No reason is known\n');
     expect(code).toBe(EXIT_CODES.done);
   });
 });
@@ -294,7 +294,7 @@ describe('an entry that fails', () => {
     const { code, stdout, stderr } = await sync();
     expect([code, stdout]).toEqual([EXIT_CODES.refused, `${pathTo('03 - One.mp4')}\n`]);
     expect(stderr).toMatch(
-      /^\[1\/4\] Gone: not available, the site has removed it\n\[2\/4\] Now: It is live.+\n\[3\/4\] One: .+\n\[4\/4\] Shared: Entry has no link of its own.*\n1 f/,
+      /^\[1\/4\] Gone: not available\. The site no longer has it\n\[2\/4\] Now: It is live.+\n\[3\/4\] One: .+\n\[4\/4\] Shared: Entry has no link of its own.*\n1 f/,
     );
     items = [entry('One', 'clip.mp4'), at('Broken', '/site/bug/x')];
     const waits: number[] = [];

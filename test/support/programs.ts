@@ -58,6 +58,8 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   bsdtar: { debian: ['libarchive-tools'] },
   '7z': { debian: ['p7zip-full'] },
   caddy: {},
+  zsh: {},
+  fish: {},
   'systemd-analyze': { debian: ['systemd'] },
   promtool: { debian: ['prometheus'] },
   buildah: {},

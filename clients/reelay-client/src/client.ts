@@ -171,12 +171,23 @@ function baseOf(instance: string): string {
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
+const CONNECTION_FAILURES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ECONNRESET: 'the connection was lost',
+  UND_ERR_SOCKET: 'the connection was lost',
+  EHOSTUNREACH: 'no way leads there',
+  ENETUNREACH: 'no way leads there',
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'its name cannot be looked up now',
+};
+
 /** An abort stays as it is; a timeout counts as unreachable. */
 function connectionFailure(cause: unknown, base: string, signal: AbortSignal | null | undefined): unknown {
   const isTimeout = signal?.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
   if (signal?.aborted && !isTimeout) return signal.reason;
   const { code } = Object((cause as Error).cause) as { code?: unknown };
-  const reason = isTimeout ? ' in time' : typeof code === 'string' ? ` (${code})` : '';
+  const known = typeof code === 'string' ? `: ${CONNECTION_FAILURES[code] ?? code}` : '';
+  const reason = isTimeout ? ' in time' : known;
   return new ReelayError('unreachable', { message: `${base} does not respond${reason}` }, { cause });
 }
 

@@ -6,6 +6,8 @@ interface ProgressLine extends Pick<DownloadProgress, 'receivedBytes' | 'totalBy
 }
 
 const BAR_CHARACTERS = 24;
+/** A shorter bar tells nothing. */
+const MIN_BAR_CHARACTERS = 6;
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
 
 /** One line: `[######------------------]  25 %  12.5 MB of 50.0 MB  3.1 MB/s  0:12`. @param columns of the terminal */
@@ -15,19 +17,23 @@ export function progressLine(
 ): string {
   const size = totalBytes ?? estimatedBytes;
   const share = size ? Math.min(receivedBytes / size, 1) : undefined;
-  const filled = Math.floor((share ?? 0) * BAR_CHARACTERS);
-  const parts = [
-    share !== undefined && `[${'#'.repeat(filled).padEnd(BAR_CHARACTERS, '-')}]`,
+  const width = Math.max(columns - 1, 0);
+  /** What is left out on a narrow terminal comes first: the bar, then what is left out before the time left. */
+  const parts = {
+    rate: bytesPerSecond && `${formatBytes(bytesPerSecond)}/s`,
+    bytes: `${formatBytes(receivedBytes)}${size ? ` of ${totalBytes === undefined ? 'about ' : ''}${formatBytes(size)}` : ''}`,
     // Rounded down: 100 % is the end.
-    share !== undefined && `${String(Math.floor(share * 100)).padStart(3)} %`,
-    `${formatBytes(receivedBytes)}${size ? ` of ${totalBytes === undefined ? 'about ' : ''}${formatBytes(size)}` : ''}`,
-    bytesPerSecond && `${formatBytes(bytesPerSecond)}/s`,
-    bytesPerSecond && size && size > receivedBytes && formatDuration((size - receivedBytes) / bytesPerSecond),
-  ];
-  return parts
-    .filter(Boolean)
-    .join('  ')
-    .slice(0, Math.max(columns - 1, 0));
+    percent: share !== undefined && `${String(Math.floor(share * 100)).padStart(3)} %`,
+    left: bytesPerSecond && size && size > receivedBytes && formatDuration((size - receivedBytes) / bytesPerSecond),
+  };
+  const line = () => [parts.percent, parts.bytes, parts.rate, parts.left].filter(Boolean).join('  ');
+  for (const name of ['rate', 'bytes', 'percent'] as const) {
+    if (line().length > width && line() !== parts[name]) parts[name] = '';
+  }
+  const text = line();
+  const room = Math.min(BAR_CHARACTERS, width - text.length - '[]  '.length);
+  if (share === undefined || room < MIN_BAR_CHARACTERS) return text.slice(0, width);
+  return `[${'#'.repeat(Math.floor(share * room)).padEnd(room, '-')}]  ${text}`;
 }
 
 /** Three digits: `12.5 MB`. */

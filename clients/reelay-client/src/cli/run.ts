@@ -1,8 +1,19 @@
 import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { type DownloadProgress, download, pipe, requireWritable } from '../files/index.ts';
+import { type DownloadProgress, download, pipe, requireWritable, safeFileName } from '../files/index.ts';
 import { hasFolderState, type SyncedEntry, type SyncOptions, syncList } from '../folder/index.ts';
-import { type Client, createClient, ReelayError, type Waiting } from '../index.ts';
+import { type Client, createClient, type MediaInformation, ReelayError, type Waiting } from '../index.ts';
+import { completionFor } from './completion.ts';
+import {
+  createProgressEvents,
+  entryEvent,
+  failureEvent,
+  fileEvent,
+  type ProgramEvent,
+  renditionAt,
+  resolvedEvent,
+} from './events.ts';
 import { type DownloadCommand, parseCommand, USAGE, UsageError } from './options.ts';
 import { createProgressBar, formatBytes } from './progress-bar.ts';
 
@@ -21,36 +32,59 @@ const MAX_WAIT_SECONDS = 180;
 
 /** Runs the command line. @returns the exit code */
 export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<number> {
-  const say = (text: string) => void terminal.stderr.write(`${text}\n`);
   let progress: DownloadProgress | undefined;
+  let options: DownloadCommand | undefined;
   try {
     const command = parseCommand(args, terminal.environment);
-    if (command.name === 'download')
-      return await fetchLink(command.options, terminal, (latest) => {
+    if (command.name === 'download') {
+      options = command.options;
+      return await fetchLink(options, terminal, (latest) => {
         progress = latest;
       });
-    terminal.stdout.write(command.name === 'help' ? USAGE : `${terminal.version}\n`);
+    }
+    if (command.name === 'completion') terminal.stdout.write(completionFor(command.shell));
+    else terminal.stdout.write(command.name === 'help' ? USAGE : `${terminal.version}\n`);
     return EXIT_CODES.done;
   } catch (error) {
     if (terminal.signal.aborted) {
-      say(interruption(progress));
+      terminal.stderr.write(`${interruption(progress)}\n`);
       return EXIT_CODES.interrupted;
     }
-    say(`reelay: ${reasonOf(error as Error)}${hintFor(error)}`);
+    reportFailure(error as Error, terminal, options);
     if (error instanceof UsageError) return EXIT_CODES.usage;
     return exitCodeOf(error);
   }
 }
 
+/** Says what has failed, and of which link. @param options absent: the command line is wrong */
+function reportFailure(error: Error, terminal: Terminal, options?: DownloadCommand, retryInSeconds?: number): void {
+  const message = reasonOf(error);
+  terminal.stderr.write(`reelay: ${options ? about(options.link) : ''}${message}${hintFor(error)}\n`);
+  if (options) emitTo(terminal, options)(failureEvent(error, { link: options.link, message, retryInSeconds }));
+}
+
+/** The link, as a line begins with it; without a password. */
+const about = (link: string): string => `${printable(link.replace(/(?<=^https?:\/\/)[^/?#]*@/i, ''))}: `;
+
+/** Prints events, where they are wanted. */
+const emitTo =
+  ({ stdout }: Terminal, { isJson }: DownloadCommand) =>
+  (event: ProgramEvent | undefined): void => {
+    if (isJson && event) stdout.write(`${JSON.stringify(event)}\n`);
+  };
+
 async function fetchLink(
   options: DownloadCommand,
-  { stdout, stderr, signal }: Terminal,
+  terminal: Terminal,
   /** @param progress absent: no file is unfinished */
   onProgress: (progress?: DownloadProgress) => void,
 ): Promise<number> {
+  const { stdout, stderr, signal } = terminal;
   const { link, instance, accessKey, selection, output, overwrites, isQuiet, isUrlOnly, isLibrary, deletes } = options;
-  const { everyMinutes, limit } = options;
-  const bar = stderr.isTTY && !isQuiet ? createProgressBar(stderr) : undefined;
+  const { everyMinutes, limit, isJson } = options;
+  const bar = stderr.isTTY && !isQuiet && !isJson ? createProgressBar(stderr) : undefined;
+  const emit = emitTo(terminal, options);
+  const emitProgress = createProgressEvents(link, emit);
   let hasBegun = false;
   const retry = {
     signal,
@@ -59,7 +93,9 @@ async function fetchLink(
       // Nothing listens there: it is the address that is wrong, or the instance is not started.
       if (!hasBegun && isRefused(failure)) throw failure;
       bar?.clear();
-      if (!isQuiet) stderr.write(`${reasonOf(failure)}. Trying again in ${Math.ceil(seconds)} s.\n`);
+      const [message, retryInSeconds] = [reasonOf(failure), Math.ceil(seconds)];
+      if (!isQuiet) stderr.write(`reelay: ${about(link)}${message}. Trying again in ${retryInSeconds} s\n`);
+      emit(failureEvent(failure, { link, message, retryInSeconds }));
     },
   };
   const client = createClient({ instance, accessKey });
@@ -67,19 +103,26 @@ async function fetchLink(
     hasBegun = true;
     onProgress(progress);
     bar?.update(progress);
+    emitProgress(progress);
   };
   const sync = async (folder: string): Promise<number> => {
-    const syncing = { ...retry, link, folder, selection, isLibrary, deletes, limit, overwrites };
+    const onEntry = (entry: SyncedEntry) => emit(entryEvent(link, entry, reasonOf));
+    const progress = { onProgress: showProgress, onEntry };
+    const syncing = { ...retry, ...progress, link, folder, selection, isLibrary, deletes, limit, overwrites };
     const clear = () => {
       onProgress();
       bar?.clear();
     };
-    const run = () => reportSync(client, { ...syncing, onProgress: showProgress }, { stdout, stderr, isQuiet, clear });
+    const paths = isJson ? { write: () => undefined } : stdout;
+    const run = async () => {
+      if (isJson) emit(resolvedEvent(link, await client.resolve(link, { ...retry, maxEntryWaitSeconds: 0 })));
+      return reportSync(client, syncing, { stdout: paths, stderr, isQuiet, clear });
+    };
     while (everyMinutes !== undefined) {
       await run().catch((error: unknown) => {
         // Errors of this machine, such as a full disk, do not pass by themselves; others are tried again.
         if (signal.aborted || exitCodeOf(error) === EXIT_CODES.failed) throw error;
-        stderr.write(`reelay: ${reasonOf(error as Error)}${hintFor(error)}\n`);
+        reportFailure(error as Error, terminal, options, everyMinutes * 60);
       });
       await setTimeout(everyMinutes * 60_000, undefined, { signal });
     }
@@ -99,8 +142,16 @@ async function fetchLink(
     return undefined;
   });
   if (url === undefined) return sync(folder ?? '.');
+  const isHeight = /^\d+p$/i.test(selection.quality ?? '');
+  const isNamed = isHeight || selection.quality === 'best' || selection.quality === 'worst';
+  const resolved =
+    isJson || (isNamed && selection.format === undefined) ? await client.resolve(link, retry) : undefined;
+  if (resolved) emit(resolvedEvent(link, resolved, url));
+  const rendition = resolved && renditionAt(url, resolved.mediaItems);
+  const taller = isHeight && rendition && describeTaller(selection, rendition.label, resolved.mediaItems);
+  if (taller) stderr.write(`reelay: ${about(link)}${taller}\n`);
   if (isUrlOnly) {
-    stdout.write(`${url}\n`);
+    if (!isJson) stdout.write(`${url}\n`);
     return EXIT_CODES.done;
   }
   if (isPiped) {
@@ -116,16 +167,43 @@ async function fetchLink(
     return EXIT_CODES.done;
   }
   const isFolder = output !== undefined && (await stat(output).catch(() => undefined))?.isDirectory();
-  const { file, bytes, resumedBytes } = await download(client, url, {
+  const lines = isNamed ? /^\d+p\d*(?: HDR)?/.exec(rendition?.label ?? '')?.[0] : undefined;
+  const suffix = lines ?? (selection.bitrate && `${selection.bitrate} kbps`);
+  const received = await download(client, url, {
     ...retry,
-    ...(isFolder ? { folder: output } : { file: output }),
+    ...(isFolder ? {} : { file: output }),
+    chooseFile: async ({ name }) => join(isFolder ? output : '', suffix ? withSuffix(name, suffix) : name),
     overwrites,
     onProgress: showProgress,
   }).finally(() => bar?.clear());
+  const { file, bytes, resumedBytes } = received;
+  emit(fileEvent(link, received));
   const earlier = resumedBytes > 0 ? `, ${formatBytes(resumedBytes)} of it received earlier` : '';
   if (!isQuiet) stderr.write(`${formatBytes(bytes)}${resumedBytes === bytes ? ', already there' : earlier}\n`);
-  stdout.write(`${file}\n`);
+  if (!isJson) stdout.write(`${file}\n`);
   return EXIT_CODES.done;
+}
+
+/** Files of other qualities have other names, as those of the page: `Title (720p).mp4`. */
+const withSuffix = (name: string, suffix: string): string =>
+  safeFileName(name.replace(/(?=(?:\.[^.\s]{1,10})?$)/, ` (${suffix})`));
+
+/** The number of lines in a label such as `720p60`. */
+const linesOf = (label: string): number => Number(/^(\d+)p/.exec(label)?.[1] ?? Number.NaN);
+
+/** Says that a height was asked for which nothing that may be selected keeps to; undefined where it was kept to. */
+export function describeTaller(
+  { quality, codec }: { readonly quality?: string | undefined; readonly codec?: string | undefined },
+  label: string,
+  items: readonly MediaInformation[],
+): string | undefined {
+  const wanted = Number.parseInt(quality ?? '', 10);
+  if (!(linesOf(label) > wanted)) return undefined;
+  const isLow = items.some(({ video }) => video?.renditions.some((other) => linesOf(other.label) <= wanted));
+  const [lack, hint] = codec ? ['', ''] : [' that plays everywhere', '; --codec any takes others'];
+  return isLow
+    ? `Nothing as low as ${quality}${lack} without a flaw: took ${label}${hint}`
+    : `Nothing as low as ${quality}: took ${label}`;
 }
 
 const isRefused = ({ code, cause }: ReelayError): boolean =>
@@ -173,12 +251,18 @@ export async function reportSync(client: Client, options: SyncOptions, output: S
     clear();
     const place = `[${String(number).padStart(String(count).length)}/${count}] ${title}`;
     if ('failure' in outcome) return say(`${place}: ${reasonOf(outcome.failure)}`, true);
-    if ('unavailable' in outcome) return say(`${place}: not available, ${reasonOf(outcome.unavailable)}`);
+    if ('unavailable' in outcome) return say(`${place}: not available. ${reasonOf(outcome.unavailable)}`);
     const { file, bytes, resumedBytes } = outcome.download;
     say(`${place}: ${formatBytes(bytes)}${resumedBytes > 0 ? `, ${formatBytes(resumedBytes)} received earlier` : ''}`);
     stdout.write(`${file}\n`);
   };
-  const { entries, deletedFiles, isIncomplete, isRebuilt } = await syncList(client, { ...options, onEntry });
+  const { entries, deletedFiles, isIncomplete, isRebuilt } = await syncList(client, {
+    ...options,
+    onEntry: (entry) => {
+      options.onEntry?.(entry);
+      onEntry(entry);
+    },
+  });
   const failures = entries.flatMap(({ outcome }) => (outcome && 'failure' in outcome ? [outcome.failure] : []));
   const fetched = entries.filter(({ outcome }) => outcome && 'download' in outcome).length;
   if (isRebuilt) say('The state of the folder was damaged; it was rebuilt from the files that are there.', true);
@@ -218,31 +302,31 @@ const printable = (text: string): string => text.replaceAll(/[\u0000-\u001f\u007
 
 /** Explanations of failures for which the instance sends no `detail`. */
 const WORDS: Readonly<Record<string, string>> = {
-  'bad-url': 'the link is not valid',
-  'unknown-host': 'the site of the link was not found: check its spelling',
-  'private-address': 'the instance opens public links alone',
-  'no-media': 'the page has no video or audio: use the link of the item itself',
-  'not-found': 'nothing was found at the link',
-  'not-started': 'it has not started yet',
-  ended: 'the broadcast has ended, and there is no recording',
-  gone: 'the site has removed it',
-  refused: 'the site refuses it: it may be private, paid, or for people who are signed in',
-  drm: 'it is protected',
-  login: 'the site asks for a login',
-  age: 'the site asks for proof of age',
-  private: 'it is private',
-  members: 'it is for members only',
-  payment: 'it has to be paid for',
-  region: 'the site does not serve the region of the instance',
-  unsupported: 'this kind of link is not handled',
-  'too-large': 'it is too large',
-  'rate-limited': 'the site limits the instance: try again later',
-  'site-error': 'the site answered with an error: try again in a moment',
-  'site-timeout': 'the site took too long: try again in a moment',
-  'site-changed': 'the site has changed, and the instance cannot read it now',
+  'bad-url': 'The link is not valid',
+  'unknown-host': 'The site of the link was not found: check its spelling',
+  'private-address': 'The instance opens public links alone',
+  'no-media': 'The page has no video or audio: use the link of the item itself',
+  'not-found': 'Nothing was found at the link',
+  'not-started': 'It has not started yet',
+  ended: 'The broadcast has ended, and there is no recording',
+  gone: 'The site no longer has it',
+  refused: 'The site refuses it: it may be private, paid, or for people who are signed in',
+  drm: 'It is protected',
+  login: 'The site asks for a login',
+  age: 'The site asks for proof of age',
+  private: 'It is private',
+  members: 'It is for members only',
+  payment: 'It has to be paid for',
+  region: 'The site does not serve the region of the instance',
+  unsupported: 'This kind of link is not handled',
+  'too-large': 'It is too large',
+  'rate-limited': 'The site limits the instance: try again later',
+  'site-error': 'The site answered with an error: try again in a moment',
+  'site-timeout': 'The site took too long: try again in a moment',
+  'site-changed': 'The site has changed, and the instance cannot read it now',
 };
 
-/** The reason of a failure, as a part of a sentence. */
+/** The reason of a failure: a sentence without its full stop. */
 export const reasonOf = (error: Error): string => {
   const words = error instanceof ReelayError && !error.detail ? WORDS[error.code] : undefined;
   return words ?? printable(error.message).replace(/\.$/, '');

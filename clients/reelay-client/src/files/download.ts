@@ -75,7 +75,7 @@ export async function download(
   const path = file ?? (await chooseFile?.({ name, totalBytes: there.totalBytes })) ?? join(folder, name);
   const size = overwrites ? undefined : await sizeOf(path);
   if (size !== undefined && size === there.totalBytes) return { file: path, bytes: size, resumedBytes: size };
-  if (size !== undefined) throw new ReelayError('file-exists', { message: `${path} exists` });
+  if (size !== undefined) throw new ReelayError('file-exists', { message: `The file ${path} exists` });
 
   const partial = await openPartialFile(path);
   try {

@@ -1,4 +1,5 @@
 import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { ReelayError } from '../failure.ts';
 import type { Entity, Sink } from './receive.ts';
 
@@ -16,7 +17,7 @@ interface PartialFile extends Sink {
 export async function openPartialFile(path: string): Promise<PartialFile> {
   const part = `${path}.part`;
   const description = `${path}.part.json`;
-  const act = <T>(work: Promise<T>): Promise<T> => requireWritable(part, work);
+  const act = <T>(work: Promise<T>): Promise<T> => requireWritable(path, work);
 
   const handle = await act(open(part, 'a'));
   let entity = await readEntity(description);
@@ -41,7 +42,7 @@ export async function openPartialFile(path: string): Promise<PartialFile> {
       if ((await act(handle.stat())).size !== receivedBytes) {
         // It is unknown which bytes are there now: the next download starts over.
         await act(rm(description, { force: true }));
-        throw new ReelayError('not-writable', { message: `Another process writes to ${part}` });
+        throw new ReelayError('not-writable', { message: `Another process writes to ${path}` });
       }
       await act(handle.appendFile(bytes));
       receivedBytes += bytes.length;
@@ -79,15 +80,26 @@ async function readEntity(description: string): Promise<Entity | undefined> {
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'no space is left',
+  EFBIG: 'it is larger than a file may be here',
   EPIPE: 'the reader has ended',
   EEXIST: 'it is not a folder',
   ENOTDIR: 'it is not a folder',
+  EISDIR: 'it is a folder',
+  EACCES: 'permission is missing',
+  EPERM: 'permission is missing',
+  EROFS: 'the disk can only be read',
+  ENAMETOOLONG: 'its name is too long',
+  ENOENT: 'it was removed meanwhile',
 };
 
 /** Names errors of the file system by what a user can do. @param path what is written @throws ReelayError `not-writable` */
 export const requireWritable = <T>(path: string, work: Promise<T>): Promise<T> =>
-  work.catch((cause: NodeJS.ErrnoException) => {
+  work.catch(async (cause: NodeJS.ErrnoException) => {
     if (cause instanceof ReelayError) throw cause;
-    const reason = REASONS[cause.code ?? ''] ?? cause.code ?? cause.message;
-    throw new ReelayError('not-writable', { message: `${path} cannot be written: ${reason}` }, { cause });
+    const folder = dirname(path);
+    const isMissing = cause.code === 'ENOENT' && (await sizeOf(folder)) === undefined;
+    // Of `EIO: i/o error, write` the middle.
+    const reason = REASONS[cause.code ?? ''] ?? /^E\w+: ([^,]+)/.exec(cause.message)?.[1] ?? cause.message;
+    const message = isMissing ? `The folder ${folder} does not exist` : `${path} cannot be written: ${reason}`;
+    throw new ReelayError('not-writable', { message }, { cause });
   });

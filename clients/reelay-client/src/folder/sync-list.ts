@@ -199,7 +199,7 @@ async function readList(client: Client, link: string, limit = Number.POSITIVE_IN
     for (let number = offset + 1; number <= offset + (mediaItems ?? []).length + unavailable.length; number++) {
       if (unavailable.includes(number)) {
         const { title, url, reason } = gone.get(number) ?? {};
-        const failure = new ReelayError(reason ?? 'unavailable', reason ? {} : { message: 'no reason is known' });
+        const failure = new ReelayError(reason ?? 'unavailable', reason ? {} : { message: 'No reason is known' });
         places.push({ number, title: title || (url ?? 'Not available'), unavailable: failure });
       } else {
         const { value: item } = items.next();
