@@ -1,7 +1,14 @@
 import type { MiddlewareObj } from '@middy/core';
 import middy from '@middy/core';
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
-import { type FunctionOperationId, operationsById, type Problem, problems, toProblem } from '../core/api/index.ts';
+import {
+  type FunctionOperationId,
+  operationsById,
+  type Problem,
+  problems,
+  renderProblem,
+  toProblem,
+} from '../core/api/index.ts';
 import {
   ACCESS_HEADER,
   ACCESS_VARY,
@@ -51,7 +58,7 @@ export function createHandler(
 }
 
 /**
- * Serializes JSON in the type that Accept prefers, and whatever is thrown as ProblemDetails (RFC 9457). The one place
+ * Serializes JSON in the type that Accept prefers, and whatever is thrown as ProblemDetails (RFC 9457) or its page. The one place
  * where a failure of a Lambda function becomes a response. Server errors are logged.
  */
 const jsonResponse = (log: Log): HttpMiddleware => ({
@@ -64,7 +71,9 @@ const jsonResponse = (log: Log): HttpMiddleware => ({
   onError: (request) => {
     const problem = toProblem(request.error);
     report(log, problem, { requestId: request.event.requestContext.requestId });
-    const { headers, body } = renderJson(problem.details, headerOf(request.event, 'accept'));
+    const { rawPath, rawQueryString } = request.event;
+    const target = `${rawPath}?${rawQueryString}`;
+    const { headers, body } = renderProblem(problem.details, { accept: headerOf(request.event, 'accept'), target });
     request.response = { statusCode: problem.details.status, headers: { ...problem.headers, ...headers }, body };
   },
 });

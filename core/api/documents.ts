@@ -1,45 +1,4 @@
 import { operations } from './operations.ts';
-import { PROBLEM_TYPES, type ProblemName, type ProblemType, typeReference } from './problem-types.ts';
-
-/** The page that the `type` of a problem refers to. */
-interface ProblemPage {
-  /** `/problems/NAME`. */
-  readonly path: string;
-  readonly html: string;
-}
-
-/** One page for each type of problem. Its style sheet is `web/public/problems.css`, for the page allows no inline styles. */
-export const problemPages = (): ProblemPage[] =>
-  Object.entries(PROBLEM_TYPES).map(([name, type]) => ({
-    path: typeReference(name as ProblemName),
-    html: renderPage(type),
-  }));
-
-const renderPage = ({ status, heading, meaning, help, operators }: ProblemType): string => `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<title>${heading} – Reelay</title>
-<link rel="icon" href="../icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="../problems.css">
-</head>
-<body>
-<main>
-<h1>${heading}</h1>
-<p>${toHtml(meaning)}</p>
-<h2>What to do</h2>
-<p>${toHtml(help)}</p>
-${operators ? `<h2>For operators</h2>\n<p>${toHtml(operators)}</p>\n` : ''}<p><small>Status ${status}. <a href="../">Back to Reelay</a></small></p>
-</main>
-</body>
-</html>
-`;
-
-/** The texts of the table contain code in backticks and no markup. */
-const toHtml = (text: string): string => text.replace(/`([^`]+)`/g, '<code>$1</code>');
 
 /** Where a contact for vulnerabilities is expected (RFC 9116). */
 export const SECURITY_TEXT_PATH = '/.well-known/security.txt';

@@ -8,7 +8,6 @@ export {
 } from './archive-progress.ts';
 export {
   contactLines,
-  problemPages,
   renderOperationTables,
   SECURITY_TEXT_PATH,
   SECURITY_TEXT_VALID_MS,
@@ -27,6 +26,7 @@ export {
 } from './operations.ts';
 export { MAX_WINDOW_SEGMENTS } from './parameters.ts';
 export { createProblem, Problem, type ProblemDetails, problems, toProblem, toStreamProblem } from './problem.ts';
+export { problemPages, renderProblem } from './problem-pages.ts';
 export { type ProblemName, problemNameOf, sayProblem, TYPE_REFERENCES } from './problem-types.ts';
 export { type Query, readSelection, streamPath, writeSelection } from './query.ts';
 export { IS_ALWAYS_THERE, IS_NEVER_NULL, type Schema, schemas } from './schemas.ts';

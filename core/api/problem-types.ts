@@ -66,7 +66,7 @@ export const PROBLEM_TYPES = {
     status: 404,
     heading: 'Nothing found',
     meaning:
-      'There is nothing at this address: the path, the key or the page does not exist, or has no such rendition (a format that an item is offered in).',
+      'There is nothing at this address: no such path, page or key, or nothing of the quality that was asked for.',
     help: 'Check the link, or resolve it again.',
   },
   'no-media': {

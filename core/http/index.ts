@@ -36,7 +36,7 @@ export {
   oneLine,
 } from './file-name.ts';
 export type { HostAnswer, HostEvent } from './host-event.ts';
-export { JSON_TYPES, readWaitPreference, renderJson } from './negotiation.ts';
+export { JSON_TYPES, prefersHtml, readWaitPreference, renderJson } from './negotiation.ts';
 export {
   corsHeaders,
   crossSiteHeaders,

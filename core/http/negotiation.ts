@@ -19,11 +19,17 @@ export const renderJson = (value: unknown, accept: string | undefined): JsonResp
  * no header: 406 is never answered. Libraries choose the client's first type in a tie instead.
  */
 export function chooseJsonType(accept = ''): JsonType {
-  const ranges = accept.split(',', MAX_MEDIA_RANGES).map(parseRange);
+  const ranges = parseAccept(accept);
   const rated = JSON_TYPES.map((type) => ({ type, weight: weightOf(type, ranges) }));
   const highest = Math.max(...rated.map(({ weight }) => weight));
   const best = rated.filter(({ weight }) => weight === highest);
   return best.length === 1 && best[0] ? best[0].type : 'application/json';
+}
+
+/** Whether an Accept header prefers HTML to JSON, as those of browsers do that open an address. */
+export function prefersHtml(accept = ''): boolean {
+  const ranges = parseAccept(accept);
+  return JSON_TYPES.every((type) => weightOf(type, ranges) < weightOf('text/html', ranges));
 }
 
 /**
@@ -45,6 +51,8 @@ const MAX_PREFERENCES = 16;
 /** Media ranges parsed of a header, which bounds the cost of a malicious one. */
 const MAX_MEDIA_RANGES = 64;
 
+const parseAccept = (accept: string): MediaRange[] => accept.split(',', MAX_MEDIA_RANGES).map(parseRange);
+
 interface MediaRange {
   readonly range: string;
   readonly weight: number;
@@ -57,7 +65,7 @@ function parseRange(text: string): MediaRange {
 }
 
 /** The weight of the most specific range that matches the type. */
-function weightOf(type: JsonType, ranges: readonly MediaRange[]): number {
+function weightOf(type: string, ranges: readonly MediaRange[]): number {
   const names = [type, `${type.split('/')[0]}/*`, '*/*'];
   for (const name of names) {
     const found = ranges.find(({ range }) => range === name);

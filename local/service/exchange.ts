@@ -1,6 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { Problem } from '../../core/api/index.ts';
-import { mergeVary, readClient, renderJson } from '../../core/http/index.ts';
+import { type Problem, renderProblem } from '../../core/api/index.ts';
+import { mergeVary, readClient } from '../../core/http/index.ts';
 
 /** A request and its response. */
 export interface Exchange {
@@ -14,7 +14,10 @@ export function answerProblem(
   problem: Problem,
   { vary, ...more }: OutgoingHttpHeaders = {},
 ): void {
-  const { headers, body } = renderJson(problem.details, request.headers.accept);
+  const { headers, body } = renderProblem(problem.details, {
+    accept: request.headers.accept,
+    target: request.url ?? '/',
+  });
   request.resume();
   response.writeHead(problem.details.status, {
     ...problem.headers,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { MAX_BODY_BYTES, operations, problems, readsBody } from '../../core/api/index.ts';
+import { MAX_BODY_BYTES, operations, problems, readsBody, renderProblem } from '../../core/api/index.ts';
 import { ClientDisconnected } from '../../core/errors/index.ts';
-import { clientAddress, renderJson } from '../../core/http/index.ts';
+import { clientAddress } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { Event, Handler, Result } from '../../lambdas/api/index.ts';
 import { basePathOf } from './proxies.ts';
@@ -39,7 +39,10 @@ export function createGateway({ handler, trustedProxies, log }: GatewayOptions):
     } catch (error) {
       log.error('Handler failed', { error });
       const { details } = problems.internal();
-      return { statusCode: details.status, ...renderJson(details, request.headers.accept) };
+      return {
+        statusCode: details.status,
+        ...renderProblem(details, { accept: request.headers.accept, target: request.url ?? '/' }),
+      };
     }
   };
 

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Problem, problems, toStreamProblem } from '../../core/api/index.ts';
-import { mergeVary, renderJson } from '../../core/http/index.ts';
+import { type Problem, problems, renderProblem, toStreamProblem } from '../../core/api/index.ts';
+import { mergeVary } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 
 /** What a request asks for, in the log of its failure. */
@@ -20,7 +20,7 @@ export function createReplyProblem(log: Log): ReplyProblem {
   return (error, request, reply) => {
     const problem = fromFramework(error) ?? toStreamProblem(error);
     logProblem(log, problem, request);
-    const { headers, body } = renderJson(problem.details, request.headers.accept);
+    const { headers, body } = renderProblem(problem.details, { accept: request.headers.accept, target: request.url });
     reply
       .code(problem.details.status)
       .headers({ 'cache-control': 'no-store', ...problem.headers })

@@ -23,7 +23,7 @@ describe('content type', ANY_INSTANCE, () => {
     ['TEXT/JSON', 'text/json'],
     ['text/json;q=0.5, text/plain;q=0.9, application/json;q=0.7', 'text/plain'],
     ['text/plain, text/json', 'application/json'],
-    ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'application/json'],
+    ['text/html,*/*', 'application/json'],
     ['nonsense;;;', 'application/json'],
   ])('for Accept %j is %s', async (accept, type) => {
     for (const path of JSON_PATHS) {
@@ -32,6 +32,43 @@ describe('content type', ANY_INSTANCE, () => {
       expect(headers.vary?.toLowerCase(), path).toContain('accept');
       expect(() => JSON.parse(body.toString())).not.toThrow();
     }
+  });
+
+  describe('for a browser that opens an address', () => {
+    const open = (path: string, method = 'GET') =>
+      target.get(path, {
+        method,
+        headers: { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' },
+      });
+
+    it.each(['/api/App', '/api/App/requests'])('is JSON of %s', async (path) => {
+      expect((await open(path)).headers).toMatchObject({ 'content-type': 'application/json; charset=utf-8' });
+    });
+
+    it.each([
+      ['/api/Fetch/GetResource', 400, 'Not a link', 'The address has no parameter url.'],
+      ['/api/Fetch/GetResource?url=%3Cb%3E', 400, 'Not a link', 'This is not a link: &lt;b&gt;'],
+      [`/api/Stream/Media/${GOOD_KEY}`, 404, 'Nothing found', 'Check the link'],
+      ['/api/New/Thing', 404, 'Nothing found', 'There is no /api/New/Thing.'],
+      ['/api/%ZZ', 404, 'Nothing found', 'There is no /api/%ZZ.'],
+    ])('is the page of the problem of %s', async (path, status, heading, said) => {
+      const [page, json, head] = [await open(path), await target.get(path), await open(path, 'HEAD')];
+      expect([page.status, json.status]).toEqual([status, status]);
+      expect(page.headers).toMatchObject({
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': expect.stringContaining("default-src 'none'"),
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+      });
+      expect(page.headers.vary?.toLowerCase()).toContain('accept');
+      expect(page.body.toString()).toContain(`<h1>${heading}</h1>`);
+      expect(page.body.toString()).toContain(said);
+      expect(page.body.toString()).not.toContain('<b>');
+      expectFailure(json, status);
+      // Of GetResource: 405.
+      if (head.status === status) expect(head.headers['content-length']).toBe(page.headers['content-length']);
+      expect(head.body).toHaveLength(0);
+    });
   });
 });
 

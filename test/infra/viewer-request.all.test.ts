@@ -5,7 +5,7 @@ import { routes } from '../../core/api/operations.ts';
 import { SettingError } from '../../core/config/parsers.ts';
 import { createSignatureCheck } from '../../core/http/access-secrets.ts';
 import { linkSignerFor, signerFor } from '../../core/http/client.ts';
-import { chooseJsonType } from '../../core/http/negotiation.ts';
+import { chooseJsonType, prefersHtml } from '../../core/http/negotiation.ts';
 import {
   MAX_FUNCTION_BYTES,
   STREAM_PARAMETERS,
@@ -372,6 +372,18 @@ describe('what the function answers', () => {
       `${chooseJsonType(accept)}; charset=utf-8`,
     ),
   );
+
+  it('an error to a browser with a page that links to that of the problem', async () => {
+    const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+    expect(prefersHtml(accept)).toBe(true);
+    const { result } = await ask({}, 'POST /api/App', { accept });
+    expect(result).toMatchObject({
+      statusCode: 405,
+      headers: { 'content-type': { value: 'text/html; charset=utf-8' }, vary: { value: 'Accept, Origin' } },
+    });
+    expect(result.body).toMatch(/<h1>Method Not Allowed<\/h1>.*<a href="\/problems\/method-not-allowed">/);
+    expect((await ask({}, 'HEAD /api/App/requests', { accept })).result.body).toBeUndefined();
+  });
 });
 
 const READ = ['GET', 'HEAD', 'OPTIONS'];

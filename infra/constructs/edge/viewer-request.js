@@ -23,6 +23,7 @@ const READ = 'GET, HEAD, OPTIONS';
 // Paths of the page without the `.html` of their files.
 const PROBLEM_PAGE = /^\/problems\/[a-z-]+$/;
 
+const HTML = 'text/html';
 const JSON_TYPES = ['application/json', 'text/json', 'text/plain'];
 // Further media ranges of an Accept header are ignored.
 const MAX_MEDIA_RANGES = 64;
@@ -131,11 +132,12 @@ function refuse(request, route) {
   return answer(request, problem, { allow: { value: route.methods } });
 }
 
-// A response with ProblemDetails in the format of the API. `more`: further headers.
+// A response with ProblemDetails in the format of the API, or a page to browsers. `more`: further headers.
 function answer(request, problem, more) {
   const accept = request.headers.accept;
+  const type = typeFor(accept ? accept.value : '');
   const headers = {
-    'content-type': { value: `${jsonType(accept ? accept.value : '')}; charset=utf-8` },
+    'content-type': { value: `${type}; charset=utf-8` },
     'cache-control': { value: 'no-store' },
     'x-content-type-options': { value: 'nosniff' },
     vary: { value: VARY },
@@ -147,15 +149,23 @@ function answer(request, problem, more) {
   }
   Object.assign(headers, more);
   const response = { statusCode: problem.status, statusDescription: problem.title, headers: headers };
-  if (request.method !== 'HEAD') response.body = JSON.stringify(problem);
+  if (request.method !== 'HEAD') response.body = type === HTML ? pageOf(problem) : JSON.stringify(problem);
   return response;
 }
 
-// The JSON type that Accept rates highest; a tie or none of them: the first (RFC 9110, section 12.5.1).
-function jsonType(accept) {
+// None of its texts comes from the request.
+function pageOf(problem) {
+  const head = `<title>${problem.title}</title><link rel="stylesheet" href="/problems.css">`;
+  const text = `<h1>${problem.title}</h1><p>${problem.detail || ''}</p><p><a href="${problem.type}">What to do</a></p>`;
+  return `<!doctype html><html lang="en">${head}<main>${text}</main></html>`;
+}
+
+// HTML where Accept prefers it, else the JSON type that it rates highest; a tie or none of them: the first (RFC 9110, section 12.5.1).
+function typeFor(accept) {
   const ranges = accept.split(',').slice(0, MAX_MEDIA_RANGES).map(parseRange);
   const weights = JSON_TYPES.map((type) => weightOf(type, ranges));
   const highest = Math.max(weights[0], weights[1], weights[2]);
+  if (weightOf(HTML, ranges) > highest) return HTML;
   const best = JSON_TYPES.filter((_type, index) => weights[index] === highest);
   return best.length === 1 ? best[0] : JSON_TYPES[0];
 }

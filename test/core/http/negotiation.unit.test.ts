@@ -1,6 +1,6 @@
 import { matchesEntityTag } from '@reelay/seekable-media/http';
 import { describe, expect, it } from 'vitest';
-import { chooseJsonType, readWaitPreference, renderJson } from '../../../core/http/negotiation.ts';
+import { chooseJsonType, prefersHtml, readWaitPreference, renderJson } from '../../../core/http/negotiation.ts';
 
 describe('chooseJsonType', () => {
   it.each([
@@ -31,6 +31,22 @@ describe('chooseJsonType', () => {
     ['x/y,'.repeat(100_000), 'application/json'],
   ])('returns for Accept %.60j: %s', (accept, type) => expect(chooseJsonType(accept)).toBe(type));
 });
+
+it.each([
+  [undefined, false],
+  ['*/*', false],
+  ['text/*', false],
+  ['text/html', true],
+  ['TEXT/HTML;q=0.1', true],
+  ['text/html;q=0', false],
+  ['text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8', true],
+  ['text/html, application/json', false],
+  ['text/html;q=0.9, text/plain;q=0.8', true],
+  ['text/html;q=0.8, text/json;q=0.9', false],
+  ['text/html, */*', false],
+  ['image/avif,image/webp,*/*;q=0.8', false],
+  ['text/html,'.repeat(100_000), true],
+])('Accept %.60j prefers HTML to JSON: %s', (accept, isPreferred) => expect(prefersHtml(accept)).toBe(isPreferred));
 
 describe('renderJson', () => {
   it('sets the charset, and Vary to Accept', () => {
