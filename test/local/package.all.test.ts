@@ -46,6 +46,14 @@ async function expectToServe(baseUrl: string): Promise<void> {
   const page = await fetch(baseUrl);
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<title>')]);
   expect((await fetch(`${baseUrl}/swagger/v1/swagger.json`)).status).toBe(200);
+  for (const [file, type] of [
+    ['favicon.ico', 'image/x-icon'],
+    ['robots.txt', 'text/plain; charset=utf-8'],
+    ['problems.css', 'text/css; charset=utf-8'],
+  ] as const) {
+    const { status, headers } = await fetch(`${baseUrl}/${file}`);
+    expect([status, headers.get('content-type')], file).toEqual([200, type]);
+  }
   const whole = await fetch(`${baseUrl}/api/Get?${query}`);
   const expected = await readFile(join(origin.mediaDir, 'clip.mp4'));
   expect([whole.status, Buffer.from(await whole.arrayBuffer()).equals(expected)]).toEqual([200, true]);

@@ -180,11 +180,23 @@ describe('every text', () => {
   });
 });
 
-/** For `docs/page.png`. */
+/** For `docs/page.png`: a desk and a phone side by side. */
 async function takeReadmePicture(page: Page, folder: string): Promise<void> {
-  await page.setViewportSize({ width: 1180, height: 760 });
   await page.emulateMedia({ colorScheme: 'light' });
   await page.getByText('no subtitles').first().waitFor({ state: 'attached' });
-  await page.evaluate(() => scrollTo(0, 0));
-  await page.screenshot({ path: join(folder, 'page.png') });
+  const windows: string[] = [];
+  for (const width of [1020, 390]) {
+    await page.setViewportSize({ width, height: 660 });
+    await page.evaluate(() => scrollTo(0, 0));
+    const picture = await page.screenshot();
+    windows.push(`<img src="data:image/png;base64,${picture.toString('base64')}">`);
+  }
+  const desk = await page.context().newPage();
+  await desk.setViewportSize({ width: 1530, height: 740 });
+  await desk.setContent(`<style>
+    body { margin: 0; padding: 40px; display: flex; gap: 40px; background: #d6d3ce }
+    img { border-radius: 16px; box-shadow: 0 4px 16px #0003 }
+  </style>${windows.join('')}`);
+  await desk.screenshot({ path: join(folder, 'page.png') });
+  await desk.close();
 }
