@@ -20,6 +20,8 @@ const BIN = join(ROOT, 'node_modules', '.bin');
 const WINDOWS = process.platform === 'win32';
 /** As `engines` of package.json says. It runs TypeScript without a flag. */
 const OLDEST_NODE = [22, 19];
+/** Programs that then fetch their tools. */
+const FIRST_STARTS = ['local/main.ts', 'local/demo.ts'];
 
 const [program, ...args] = chooseProgram(process.argv.slice(2));
 const isServing = program.startsWith('local/');
@@ -94,7 +96,10 @@ function showProgress(files) {
   // The clock of file systems ticks some milliseconds late.
   const startedAt = Date.now() - 10;
   let quarter = 0;
-  stderr.write(`Installing ${files.length} packages with npm, usually in less than a minute\n`);
+  const duration = FIRST_STARTS.includes(program)
+    ? 'the first start takes about a minute and a half'
+    : 'usually in less than a minute';
+  stderr.write(`Installing ${files.length} packages with npm: ${duration}\n`);
   const show = () => {
     // Files of an earlier install have an older time.
     const placedAt = (file) => statSync(file, { throwIfNoEntry: false })?.ctimeMs ?? 0;

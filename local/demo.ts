@@ -73,9 +73,9 @@ interface DemoSample {
 const DEMO_SAMPLES: readonly DemoSample[] = [
   { title: 'A file', path: '/files/long.mp4' },
   { title: 'A page with a video', path: '/pages/video' },
-  { title: 'A video', path: '/site/watch/demo', isOnPage: true },
-  { title: 'HLS with separate sound', path: '/hls/master.m3u8' },
-  { title: 'DASH', path: '/dash/timeline/manifest.mpd' },
+  { title: 'A video in several qualities', path: '/site/watch/demo', isOnPage: true },
+  { title: 'A stream in parts (HLS)', path: '/hls/master.m3u8' },
+  { title: 'A stream in parts (DASH)', path: '/dash/timeline/manifest.mpd' },
   { title: 'Music', path: '/site/music/demo', isOnPage: true },
   { title: 'A podcast', path: '/feeds/podcast.xml', isOnPage: true },
   { title: 'A live stream', path: '/live/index.m3u8' },
