@@ -108,6 +108,21 @@ describe('a command of the documents', () => {
   }
 });
 
+describe('the README', () => {
+  it('has commands that resolve a link, and save its file, its sound and its stream', async () => {
+    const lines = (await read('README.md')).match(/^curl .*?(?= {3,}#|$)/gm) ?? [];
+    const { video } = (await target.resolve(CLIP())).resource.mediaItems[0] ?? expect.fail('No item');
+    const saved = new Set<string>();
+    for (const line of lines) {
+      const folder = await run(
+        line.replaceAll('http://127.0.0.1:8080', target.baseUrl).replace('/KEY', `/${video?.bestQualityKey}`),
+      );
+      for (const name of await readdir(folder)) saved.add(name);
+    }
+    expect([lines.length, [...saved].toSorted()]).toEqual([5, ['clip.mp3', 'clip.mp4']]);
+  });
+});
+
 /** What a program of Python prints. */
 const printed = async (python: string, code: string, ...args: string[]) =>
   (await promisify(execFile)(python, ['-c', code, ...args])).stdout;
