@@ -73,7 +73,10 @@ describe('folder', () => {
     ['functions/get-resource', ['index.mjs', 'mcp-messages.mjs', 'parsing-worker.mjs', 'plugins']],
     ['functions/canary', ['index.mjs', 'plugins']],
     ['functions/api', ['index.mjs', 'swagger-ui-bundle.js', 'swagger-ui.css']],
-    ['stream-service', ['Dockerfile', 'health.mjs', 'main.mjs', 'parsing-worker.mjs', 'plugins', 'strip-elf.ts']],
+    [
+      'stream-service',
+      ['Dockerfile', 'ffmpeg.txt', 'health.mjs', 'main.mjs', 'parsing-worker.mjs', 'plugins', 'strip-elf.ts'],
+    ],
   ])('%s contains only files that its program or the build of its image reads', async (folder, files) => {
     const beside = await readdir(join(dist, folder));
     expect(beside.filter((file) => !file.endsWith('.map')).sort()).toEqual(files);

@@ -32,7 +32,7 @@ beforeAll(async () => {
   project = await temporaryFolder();
   const tarball = await packTarball(built, folder, 'reelay.tgz');
   await writeFile(join(project, 'package.json'), '{"private":true,"type":"module"}');
-  const flags = ['--offline', '--no-audit', '--no-fund', '--omit=peer'];
+  const flags = ['--offline', '--no-audit', '--no-fund'];
   await runCommand('npm', ['install', ...flags, tarball], project);
   const toolsDir = await createToolsFolder(join(folder, 'tools'));
   env = { TOOLS_DIR: toolsDir, EGRESS_ALLOW: origin.host };
