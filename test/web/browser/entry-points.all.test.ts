@@ -102,6 +102,18 @@ describe('a link arrives', () => {
     await visitor.heading(titleOf('first'));
   });
 
+  it('while offline, and are tried again once the browser is online', async () => {
+    const visitor = await see('/site/combined/before');
+    await visitor.item('before');
+    await visitor.context.setOffline(true);
+    const links = ['one', 'two'].map((id) => link(`/site/combined/offline-${id}`));
+    await visitor.enter(links.join(' '));
+    await eventually(() => visitor.page.getByRole('alert').filter({ hasText: 'You’re offline' }).count()).toBe(2);
+    await visitor.context.setOffline(false);
+    for (const id of ['one', 'two']) await visitor.heading(titleOf(`offline-${id}`));
+    await visitor.button(/^Download 2/).waitFor();
+  });
+
   it('from the bookmarklet, whose address the keyboard copies', async () => {
     const visitor = await open('/', CLIPBOARD);
     await visitor.fieldHasFocus();

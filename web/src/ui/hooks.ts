@@ -19,6 +19,15 @@ export function useLoaded<T>(load: () => Promise<T> | undefined, inputs: Inputs)
   return loaded;
 }
 
+/** Acts when the browser is online again, while there is something to do. */
+export function useOnline(act: (() => void) | undefined): void {
+  useEffect(() => {
+    if (!act) return;
+    addEventListener('online', act);
+    return () => removeEventListener('online', act);
+  });
+}
+
 interface Attempts<T> {
   readonly loaded?: T;
   readonly error?: unknown;

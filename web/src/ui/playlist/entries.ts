@@ -8,6 +8,7 @@ import {
   type Waiting,
 } from '../../api/index.ts';
 import { usePage } from '../context.ts';
+import { useOnline } from '../hooks.ts';
 import { toFailure } from '../session.ts';
 
 /** An entry of a playlist. One that missed the playlist's deadline is resolved by itself. */
@@ -114,10 +115,11 @@ export function useEntries(resource: ResolvedLink, link: string | undefined): En
     return current.found;
   };
   /** Resolves the remaining entries one by one: that may succeed, or gives the reason of the failure. */
-  const resolveRest = async () => {
-    const pending = latest.current.flatMap((entry, index) => (isPending(entry) ? [index] : [])).values();
+  const resolveRest = () => resolveAll(latest.current.flatMap((entry, index) => (isPending(entry) ? [index] : [])));
+  const resolveAll = async (indexes: readonly number[]) => {
+    const left = indexes.values();
     const resolveNext = async () => {
-      for (const index of pending) await lookUp(index);
+      for (const index of left) await lookUp(index);
     };
     await Promise.all(Array.from({ length: MAX_RESOLVING }, resolveNext));
   };
@@ -164,6 +166,8 @@ export function useEntries(resource: ResolvedLink, link: string | undefined): En
     } else void resolveRest();
     return () => left.abort();
   }, []);
+  const lost = all.flatMap(({ failure }, index) => (failure?.kind === 'offline' ? [index] : []));
+  useOnline(lost.length > 0 ? () => void resolveAll(lost) : undefined);
   const fail = (index: number, failure: ApiFailure) => {
     const item = latest.current[index]?.item;
     if (item) change(index, { item, failure });

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { isOnline } from '../../api/index.ts';
 import { usePage } from '../context.ts';
 import { Button, Icon, type IconName } from '../controls.tsx';
+import { useOnline } from '../hooks.ts';
 
 interface NoticeProps {
   readonly look: 'bad' | 'waiting';
@@ -18,6 +19,7 @@ interface NoticeProps {
 export const Notice = ({ look, icon, title, what, onRetry, children }: NoticeProps) => {
   const { t, announcement } = usePage();
   useEffect(() => announcement.set(`${title}. ${what}`), [title, what]);
+  useOnline(icon === 'offline' ? onRetry : undefined);
   return (
     <section class={`panel notice ${look}`}>
       <span class="notice-icon">
