@@ -220,6 +220,20 @@ describe('a list that is longer than the instance reads at once', () => {
 });
 
 describe('a long playlist', () => {
+  it('is resolved as it is scrolled', async () => {
+    const visitor = await see('/site/list/lazy?n=60', { viewport: { width: 1280, height: 700 } });
+    const resolved = () =>
+      service.origin.requests.filter(({ path }) => path.startsWith('/site-api/combined/lazy-')).length;
+    await visitor.button(`Show formats ${titleOf('lazy-2')}`).waitFor();
+    await select(visitor, 'Entry 60').scrollIntoViewIfNeeded();
+    await visitor.button(`Show formats ${titleOf('lazy-60')}`).waitFor();
+    await visitor.page.waitForLoadState('networkidle');
+    expect(resolved()).toBeLessThan(40);
+    expect(service.origin.requestsTo('/site-api/combined/lazy-30')).toHaveLength(0);
+    await visitor.press(/^Load Entry 30$/);
+    await visitor.button(`Hide formats ${titleOf('lazy-30')}`).waitFor();
+  });
+
   it('shows counts of unlisted entries, and the positions of unavailable ones', async () => {
     const visitor = await seeFake('feed');
     await visitor.says('First 200 of 500');

@@ -37,6 +37,8 @@ export interface Entries {
   fail(index: number, failure: ApiFailure): void;
   /** Aborts `lookUp`. */
   stop(index: number): void;
+  /** Of a long list, which is not resolved ahead: resolves the entry unless it is out of sight again by then. */
+  see(index: number, isSeen: boolean): void;
 }
 
 /** Whether the entry has been resolved with renditions. */
@@ -62,14 +64,17 @@ const MAX_RESOLVING = 3;
 /** How long further resolves of a list wait for its entries, at first and at most; later ones wait for the service's deadline. */
 const SECOND_ENTRY_WAIT_SECONDS = 2;
 const MAX_ENTRY_WAIT_SECONDS = 15;
+/** A longer list is resolved as it is scrolled: sites limit the items that they show a visitor in an hour. */
+const MAX_AHEAD = 50;
 /** Further resolves of one list. */
 const MAX_ROUNDS = 20;
 
 /** @param link of the list; undefined for links entered together. Resolving it again makes the service continue with missing entries */
 export function useEntries(resource: ResolvedLink, link: string | undefined): Entries {
   const { api } = usePage();
+  const isLong = link !== undefined && resource.mediaItems.filter((item) => !hasVersions(item)).length > MAX_AHEAD;
   const [all, setAll] = useRetainedState<readonly Entry[]>(resource, 'entries', () =>
-    resource.mediaItems.map((item) => ({ item, isQueued: !hasVersions(item) })),
+    resource.mediaItems.map((item) => ({ item, isQueued: !isLong && !hasVersions(item) })),
   );
   const [unavailable, setUnavailable] = useRetainedState<Entries['unavailable']>(
     resource,
@@ -158,6 +163,7 @@ export function useEntries(resource: ResolvedLink, link: string | undefined): En
     const ignore = () => undefined;
     if (link) {
       if (resource.counts?.unavailable.length) void explain(link).catch(ignore);
+      if (isLong) return () => left.abort();
       const rounds = continueList(link, left.signal).catch(ignore);
       void rounds.then(async () => {
         if (latest.current.some(({ isGone }) => isGone)) void explain(link).catch(ignore);
@@ -168,11 +174,29 @@ export function useEntries(resource: ResolvedLink, link: string | undefined): En
   }, []);
   const lost = all.flatMap(({ failure }, index) => (failure?.kind === 'offline' ? [index] : []));
   useOnline(lost.length > 0 ? () => void resolveAll(lost) : undefined);
+  const seen = useRef({ indexes: new Set<number>(), running: 0 }).current;
+  const resolveSeen = () => {
+    for (const index of seen.indexes) {
+      if (seen.running >= MAX_RESOLVING) return;
+      seen.indexes.delete(index);
+      seen.running++;
+      void lookUp(index).finally(() => {
+        seen.running--;
+        resolveSeen();
+      });
+    }
+  };
+  const see = (index: number, isSeen: boolean) => {
+    if (!isLong) return;
+    if (isSeen) seen.indexes.add(index);
+    else seen.indexes.delete(index);
+    resolveSeen();
+  };
   const fail = (index: number, failure: ApiFailure) => {
     const item = latest.current[index]?.item;
     if (item) change(index, { item, failure });
   };
-  return { all, unavailable, lookUp, fail, stop: (index) => looking.get(index)?.asking.abort() };
+  return { all, unavailable, lookUp, fail, see, stop: (index) => looking.get(index)?.asking.abort() };
 }
 
 const retained = new WeakMap<object, Map<string, unknown>>();

@@ -1,5 +1,5 @@
 import { Component } from 'preact';
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { type Choice, secondsOf } from '../../renditions/index.ts';
 import type { TextKey } from '../../texts.ts';
 import { usePage } from '../context.ts';
@@ -10,7 +10,7 @@ import { DownloadNote } from '../download-note.tsx';
 import { failureText } from '../failure-text.ts';
 import { Item } from '../item/index.ts';
 import { NextTry } from '../next-try.tsx';
-import { type Entry, hasVersions } from './entries.ts';
+import { type Entry, hasVersions, isPending } from './entries.ts';
 import type { ListedRow, PlaylistRow } from './playlist-rows.ts';
 
 interface PlaylistEntryProps extends ListedRow {
@@ -35,6 +35,8 @@ export interface EntryActions {
   lookUp(index: number): void;
   /** Stops a resolve that waits. */
   stop(index: number): void;
+  /** Whether a row without renditions is in sight. */
+  see(index: number, isSeen: boolean): void;
 }
 
 /** One entry of a playlist; expanded, its renditions. Rendered again only when its props change, because lists are long. */
@@ -62,6 +64,14 @@ const Row = (props: PlaylistEntryProps) => {
     setOpen(false);
     setPlays(0);
   }, [isHidden]);
+  const row = useRef<HTMLLIElement>(null);
+  const isAwaited = isPending(entry);
+  useEffect(() => {
+    if (!isAwaited || !row.current) return;
+    const observer = new IntersectionObserver((changes) => actions.see(index, changes.at(-1)?.isIntersecting === true));
+    observer.observe(row.current);
+    return () => observer.disconnect();
+  }, [isAwaited]);
   const { item, isLooking, waiting, failure } = entry;
   const title = item.title ?? item.requestedUrl ?? t('item.untitled');
   const isKnown = hasVersions(item);
@@ -74,7 +84,7 @@ const Row = (props: PlaylistEntryProps) => {
     setOpen(waiting ? false : failure ? true : !isOpen);
   };
   return (
-    <li class="entry" hidden={isHidden}>
+    <li class="entry" hidden={isHidden} ref={row}>
       <div class="entry-row">
         <label class="entry-select">
           <input

@@ -88,6 +88,7 @@ export const Playlist = ({ resource, link }: PlaylistProps) => {
     download: files.download,
     lookUp: entries.lookUp,
     stop: entries.stop,
+    see: entries.see,
   });
 
   const mayMiss = pickedRows.some(({ entry }) => entry.failure !== undefined || isPending(entry));
