@@ -36,11 +36,24 @@ export const identify = (info: Info): Identity => ({
 
 /** Title, author and cover of an item or a playlist. */
 export const readMetadata = (info: Info): Metadata => ({
-  // yt-dlp appends the current time to the `title` of a live item, not to `fulltitle`.
-  title: truncate(text(info.fulltitle) ?? text(info.title)),
+  title: truncate(titleOf(info)),
   author: truncate(authorOf(info)),
   coverUrl: coverOf(info),
 });
+
+/** Names of files that say nothing of what is in them. */
+const NAMELESS = /^(?:index|master|playlist|manifest|main)$/i;
+
+/** What a bare link with such a name is called instead: by its host and folder, `media.example – channel`. */
+function titleOf({ fulltitle, title, extractor_key, webpage_url }: Info): string | undefined {
+  // yt-dlp appends the current time to the `title` of a live item, not to `fulltitle`.
+  const found = text(fulltitle) ?? text(title);
+  const url = extractor_key === 'Generic' && NAMELESS.test(found ?? '') ? URL.parse(text(webpage_url) ?? '') : null;
+  if (!url) return found;
+  const folder = url.pathname.split('/').at(-2) ?? '';
+  // Escapes are no words.
+  return folder === '' || folder.includes('%') ? url.hostname : `${url.hostname} – ${folder}`;
+}
 
 const authorOf = (info: Info): string | undefined =>
   text(info.uploader) ??

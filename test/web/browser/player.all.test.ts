@@ -219,10 +219,24 @@ describe('downloads beside the player', () => {
 
   it('are of a live stream from now on, or of its last minutes', async () => {
     const visitor = await see('/live/index.m3u8');
+    await visitor.heading(/ – live$/);
     await visitor.says('Records from now until you cancel it.');
     expect(await visitor.page.getByText(/Can’t be resumed/).count()).toBe(0);
-    const download = await visitor.download('Download the last 5 min');
+    const download = await visitor.download(/^Download the last \d+ (?:sec|min)/);
     expect(new URL(download.url()).search).toMatch(/[?&]segments=\d+-\d+/);
     await visitor.says('Download started. See your browser’s downloads.');
+  });
+
+  it.each<[string, string, RegExp | undefined]>([
+    ['12 sec', 'its source holds', /-held\.m3u8/],
+    ['5 min', 'is asked for where that is not known', undefined],
+  ])('are of the last %s of a live stream, which %s', async (seconds, _, playlist) => {
+    const visitor = await open();
+    const body = '#EXTM3U\n#EXTINF:6.000,\nboth-1.ts\n#EXTINF:6.006,\nboth-2.ts\n';
+    await visitor.page.route(playlist ?? /held\.m3u8/, (route) =>
+      playlist ? route.fulfill({ body }) : route.fulfill({ status: 502, body: '' }),
+    );
+    await visitor.enter(link('/live/index.m3u8'));
+    await visitor.button(`Download the last ${seconds}`).waitFor();
   });
 });

@@ -2,11 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { readMetadata } from '../../../../core/resolve/yt-dlp/metadata.ts';
 
 describe('readMetadata', () => {
+  const bare = (title: string, link: string) => ({ title, extractor_key: 'Generic', webpage_url: link });
   const thumb = (url: string, width?: number, height?: number) => ({ url: `https://i.example/${url}`, width, height });
 
   it.each([
     [{ title: 'T 2026-11-21 07:11', fulltitle: 'T' }, { title: 'T' }],
     [{ title: '  ' }, { title: null }],
+    [bare('index', 'http://m.example:8080/live/one/index.m3u8?t=1'), { title: 'm.example – one' }],
+    [bare('Master', 'https://m.example/master.m3u8'), { title: 'm.example' }],
+    [bare('index', 'https://m.example/a%20b/index.m3u8'), { title: 'm.example' }],
+    [bare('index', 'no address'), { title: 'index' }],
+    [bare('Index of colours', 'https://m.example/live/index.m3u8'), { title: 'Index of colours' }],
+    [{ ...bare('index', 'https://m.example/live/'), extractor_key: 'Site' }, { title: 'index' }],
     [{ uploader: 'U', channel: 'C' }, { author: 'U' }],
     [{ artists: ['A', 'B', 3] }, { author: 'A, B' }],
     [{ creators: [], channel: 'C' }, { author: 'C' }],

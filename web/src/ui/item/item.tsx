@@ -22,6 +22,7 @@ import { Button, Icon } from '../controls.tsx';
 import { Cover } from '../cover.tsx';
 import { useDetails, useSponsors, versionName } from '../details.ts';
 import { DownloadNote } from '../download-note.tsx';
+import { useLoaded } from '../hooks.ts';
 import { useCountdown } from '../next-try.tsx';
 import { useRanges } from '../ranges.ts';
 import { ChoiceList, Disclosure } from './choice-list.tsx';
@@ -283,17 +284,34 @@ const MediaStage = (props: MediaStageProps) => {
 
 const LAST_SECONDS = 300;
 
-/** What the download of a live stream is, and its last minutes as a file. */
+/** What the download of a live stream is, and its last minutes as a file: as many as its source holds, where that is known. */
 const LiveNote = ({ choice, item }: { readonly choice: Choice; readonly item: HistoryItem }) => {
-  const { t, format, downloads } = usePage();
+  const { t, format, api, downloads } = usePage();
+  const { key } = choice.rendition;
+  const seconds = useLoaded(() => heldSeconds(api.hlsUrl(key ?? '', 'held')), [key]);
   const url = downloads.urlOf({ ...choice, lastSeconds: LAST_SECONDS });
   return (
     <>
       <Note>{t('live.note')}</Note>
-      <Button icon="download" onClick={() => void downloads.start(url, item)}>
-        {t('live.last', { duration: format.duration(LAST_SECONDS) })}
-      </Button>
+      {seconds && (
+        <Button icon="download" onClick={() => void downloads.start(url, item)}>
+          {t('live.last', { duration: format.duration(seconds) })}
+        </Button>
+      )}
       <DownloadNote url={url} link={item.link} />
     </>
   );
 };
+
+/** At most `LAST_SECONDS`, which is also taken where there is no such playlist. @param url of a multivariant playlist */
+async function heldSeconds(url: string): Promise<number> {
+  const read = async (address = '') => (await fetch(new URL(address, url))).text();
+  try {
+    const [variant] = /^\w.*/m.exec(await read()) ?? [];
+    const segments = (await read(variant)).matchAll(/^#EXTINF:([\d.]+)/gm);
+    const held = segments.reduce((sum, [, seconds]) => sum + Number(seconds), 0);
+    return Math.min(Math.floor(held), LAST_SECONDS) || LAST_SECONDS;
+  } catch {
+    return LAST_SECONDS;
+  }
+}
