@@ -54,10 +54,8 @@ export function linksFromLocation(search: string, page = globalThis.location?.ho
 }
 
 /** The page of a list that an address names. */
-export const offsetFromLocation = (search: string): number => {
-  const offset = Number(new URLSearchParams(search).get('offset'));
-  return Number.isInteger(offset) && offset > 0 ? offset : 0;
-};
+export const offsetFromLocation = (search: string): number =>
+  Math.max(0, Math.trunc(Number(new URLSearchParams(search).get('offset'))) || 0);
 
 /** The text in place of a link, when there is none. */
 export const textFromLocation = (search: string): string | undefined => textsOf(search)[0];

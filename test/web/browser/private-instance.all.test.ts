@@ -75,7 +75,7 @@ describe('the page of a private instance', () => {
     const { visitor, enter } = await ask('/site/list/private?n=3&dead=2', CLIPBOARD);
     await enter(KEY);
     await visitor.page.locator('.toolbar-more a[href*="access="]').first().waitFor({ state: 'attached' });
-    await visitor.says('Removed or private');
+    await visitor.says('No longer available');
     expect(await statusOfLinks(visitor)).toEqual([200, 200, 200]);
   });
 });

@@ -174,22 +174,17 @@ export function useEntries(resource: ResolvedLink, link: string | undefined): En
   }, []);
   const lost = all.flatMap(({ failure }, index) => (failure?.kind === 'offline' ? [index] : []));
   useOnline(lost.length > 0 ? () => void resolveAll(lost) : undefined);
-  const seen = useRef({ indexes: new Set<number>(), running: 0 }).current;
+  const seen = useRef(new Set<number>()).current;
   const resolveSeen = () => {
-    for (const index of seen.indexes) {
-      if (seen.running >= MAX_RESOLVING) return;
-      seen.indexes.delete(index);
-      seen.running++;
-      void lookUp(index).finally(() => {
-        seen.running--;
-        resolveSeen();
-      });
+    for (const index of seen) {
+      if (looking.size >= MAX_RESOLVING) return;
+      seen.delete(index);
+      void lookUp(index).then(resolveSeen);
     }
   };
   const see = (index: number, isSeen: boolean) => {
-    if (!isLong) return;
-    if (isSeen) seen.indexes.add(index);
-    else seen.indexes.delete(index);
+    seen.delete(index);
+    if (isLong && isSeen) seen.add(index);
     resolveSeen();
   };
   const fail = (index: number, failure: ApiFailure) => {

@@ -45,7 +45,10 @@ export const LinkField = ({ outcome }: { readonly outcome: Outcome }) => {
     if (links.length === 0) return false;
     show(links.length === 1 ? (links[0] ?? '') : '');
     const address = shareableLocation(links);
-    setSkipped({ search: address.slice(pagePath().length + 1), lines: shortened(linesWithoutLink(text)) });
+    setSkipped({
+      search: address.slice(pagePath().length + 1),
+      lines: linesWithoutLink(text).join(', ').slice(0, MAX_CHARACTERS),
+    });
     location.assign(address);
     return true;
   };
@@ -111,16 +114,8 @@ export const LinkField = ({ outcome }: { readonly outcome: Outcome }) => {
   );
 };
 
-const MAX_LINES = 3;
-const MAX_LINE_CHARACTERS = 40;
-
-/** The first of some lines, in one. */
-const shortened = (lines: readonly string[]): string =>
-  lines
-    .slice(0, MAX_LINES)
-    .map((line) => (line.length > MAX_LINE_CHARACTERS ? `${line.slice(0, MAX_LINE_CHARACTERS)}…` : line))
-    .concat(lines.length > MAX_LINES ? '…' : [])
-    .join(', ');
+/** Of lines without a link that are named. */
+const MAX_CHARACTERS = 120;
 
 /** Not in every browser, and only on HTTPS. */
 const canReadClipboard = (): boolean => globalThis.navigator?.clipboard?.readText !== undefined;
