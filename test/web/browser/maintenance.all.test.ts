@@ -16,7 +16,7 @@ it('the progress of a tool is shown in the language of the page, and then the re
   });
   await visitor.enter(link('/site/combined/patient'));
   await visitor.heading('Wird vorbereitet');
-  await visitor.says(/^yt-dlp wird geladen: 12,0\sMB von 34,0\sMB \(35\s%\)$/);
+  await visitor.says(/^yt-dlp wird geladen: 12\sMB von 34\sMB \(35\s%\)$/);
   const bar = page.getByRole('progressbar');
   expect([await bar.getAttribute('value'), await bar.getAttribute('max')]).toEqual(['12000000', '34000000']);
   expect([await page.getByText(maintenance).count(), visitor.resolves()]).toEqual([0, 1]);
