@@ -88,7 +88,7 @@ describe('entries that were not resolved in time', () => {
     await page.unroute(entry);
     await page.keyboard.press('Enter');
     await visitor.menu('Quality').waitFor();
-    await visitor.focused().toBe(`Hide formats${titleOf('slow-3')}`);
+    await visitor.focused().toBe(`Hide formats ${titleOf('slow-3')}`);
   });
 });
 
@@ -247,7 +247,61 @@ describe('a long playlist', () => {
     expect(searchParams.get('name')).toMatch(/^003 - Quiet Journeys - Episode 2 /);
   });
 
-  it('is filtered without being made again; selecting all affects what is shown', async () => {
+  it('is filtered by hiding its rows, none of which is rendered again or numbered as a list item', async () => {
+    const visitor = await open('about:blank');
+    const { page } = visitor;
+    // Each row formats a duration and a size.
+    await page.addInitScript(() => {
+      const { get } = Object.getOwnPropertyDescriptor(Intl.NumberFormat.prototype, 'format') ?? {};
+      Object.assign(globalThis, { formatted: 0 });
+      Object.defineProperty(Intl.NumberFormat.prototype, 'format', {
+        get() {
+          (globalThis as unknown as { formatted: number }).formatted++;
+          return get?.call(this);
+        },
+      });
+    });
+    await page.goto(instance.baseUrl + addressOf('feed'));
+    await eventually(() => rows(visitor).count()).toBe(200);
+    const formatted = () => page.evaluate(() => (globalThis as unknown as { formatted: number }).formatted);
+    const before = await formatted();
+    expect(before).toBeGreaterThan(400);
+    await page.evaluate(() => {
+      const changes: string[] = [];
+      const list = document.querySelector('ol') ?? document;
+      new MutationObserver((found) =>
+        changes.push(...found.map(({ attributeName, type }) => attributeName ?? type)),
+      ).observe(list, { subtree: true, childList: true, characterData: true, attributes: true });
+      Object.assign(globalThis, { changes });
+    });
+    const filter = visitor.byRole('searchbox', 'Filter');
+    for (const [text, count] of [
+      ['ada 19', 6],
+      ['', 200],
+    ] as const) {
+      await filter.fill(text);
+      await eventually(() => rows(visitor).count()).toBe(count);
+    }
+    const changes = await page.evaluate(() => (globalThis as unknown as { changes: string[] }).changes);
+    expect([new Set(changes), changes.length]).toEqual([new Set(['hidden']), 2 * 194]);
+    // Those of the head and the toolbar.
+    expect((await formatted()) - before).toBeLessThan(30);
+    expect(
+      await rows(visitor).evaluateAll((all) => all.filter((row) => getComputedStyle(row).display !== 'block')),
+    ).toEqual([]);
+  });
+
+  it('closes an open entry that the filter hides', async () => {
+    const visitor = await seeFake('feed');
+    await visitor.press(/^Show formats Episode 1$/);
+    await visitor.menu('Quality').waitFor();
+    const filter = visitor.byRole('searchbox', 'Filter');
+    for (const text of ['episode 19', '']) await filter.fill(text);
+    await visitor.button('Show formats Episode 1').waitFor();
+    expect(await visitor.menu('Quality').count()).toBe(0);
+  });
+
+  it('keeps its rows when it is filtered; selecting all affects what is shown', async () => {
     const visitor = await seeFake('feed');
     const filter = visitor.byRole('searchbox', 'Filter');
     const all = visitor.byRole('checkbox', 'Select all');
@@ -318,6 +372,16 @@ describe('the tools of a playlist', () => {
 });
 
 describe('a short playlist', () => {
+  it.each([320, 390])('downloads an entry by one tap, and opens it by one on its text, at %i px', async (width) => {
+    const visitor = await seeFake('list', width);
+    await visitor.press('Download Part One: The Harbour');
+    await visitor.says('Download started');
+    const { x = 0, y = 0 } = (await visitor.page.getByRole('heading', { name: /^Part Two/ }).boundingBox()) ?? {};
+    await visitor.page.mouse.click(x + 4, y + 4);
+    await visitor.menu('Quality').waitFor();
+    await visitor.button(/^Hide formats Part Two/).waitFor();
+  });
+
   it.each(['the keyboard', 'the pointer'])('is selected by %s, and with Shift up to the entry before', async (by) => {
     const visitor = await seeFake('list');
     const states = () =>

@@ -1,5 +1,5 @@
 import { Component } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { type MutableRef, useEffect, useId, useRef, useState } from 'preact/hooks';
 import { type Choice, secondsOf } from '../../renditions/index.ts';
 import type { TextKey } from '../../texts.ts';
 import { usePage } from '../context.ts';
@@ -39,10 +39,38 @@ export interface EntryActions {
   see(index: number, isSeen: boolean): void;
 }
 
-/** One entry of a playlist; expanded, its renditions. Rendered again only when its props change, because lists are long. */
-export class PlaylistEntry extends Component<PlaylistEntryProps> {
-  override shouldComponentUpdate(next: Readonly<PlaylistEntryProps>): boolean {
-    const names = Object.keys(next) as (keyof PlaylistEntryProps)[];
+/** One entry of a playlist. Lists are long, so the filter hides it without rendering its row again. */
+export const PlaylistEntry = ({ isHidden, ...props }: PlaylistEntryProps) => {
+  const { index, entry, actions } = props;
+  const row = useRef<HTMLLIElement>(null);
+  const close = useRef<() => void>(undefined);
+  // What its item plays continues in the mini player.
+  useEffect(() => {
+    if (isHidden) close.current?.();
+  }, [isHidden]);
+  const isAwaited = isPending(entry);
+  useEffect(() => {
+    if (!isAwaited || !row.current) return;
+    const observer = new IntersectionObserver((changes) => actions.see(index, changes.at(-1)?.isIntersecting === true));
+    observer.observe(row.current);
+    return () => observer.disconnect();
+  }, [isAwaited]);
+  return (
+    <li class="entry" hidden={isHidden} ref={row}>
+      <UnchangedRow {...props} close={close} />
+    </li>
+  );
+};
+
+interface RowProps extends Omit<PlaylistEntryProps, 'isHidden'> {
+  /** Set by the row. */
+  readonly close: MutableRef<(() => void) | undefined>;
+}
+
+/** Rendered again only when its props change. */
+class UnchangedRow extends Component<RowProps> {
+  override shouldComponentUpdate(next: Readonly<RowProps>): boolean {
+    const names = Object.keys(next) as (keyof RowProps)[];
     return names.some((name) => next[name] !== this.props[name]);
   }
 
@@ -51,27 +79,17 @@ export class PlaylistEntry extends Component<PlaylistEntryProps> {
   }
 }
 
-const Row = (props: PlaylistEntryProps) => {
-  const { index, number, entry, choice, count, url, isPicked, isOff, isHidden, actions } = props;
+/** An entry; expanded, its renditions. */
+const Row = ({ index, number, entry, choice, count, url, isPicked, isOff, actions, close }: RowProps) => {
   const { t } = usePage();
   const [isOpen, setOpen] = useState(false);
   /** How often Play was pressed: each time a new item is mounted, which starts playing. */
   const [plays, setPlays] = useState(0);
   const id = useId();
-  // Hiding the row closes its item. What it plays continues in the mini player.
-  useEffect(() => {
-    if (!isHidden) return;
+  close.current = () => {
     setOpen(false);
     setPlays(0);
-  }, [isHidden]);
-  const row = useRef<HTMLLIElement>(null);
-  const isAwaited = isPending(entry);
-  useEffect(() => {
-    if (!isAwaited || !row.current) return;
-    const observer = new IntersectionObserver((changes) => actions.see(index, changes.at(-1)?.isIntersecting === true));
-    observer.observe(row.current);
-    return () => observer.disconnect();
-  }, [isAwaited]);
+  };
   const { item, isLooking, waiting, failure } = entry;
   const title = item.title ?? item.requestedUrl ?? t('item.untitled');
   const isKnown = hasVersions(item);
@@ -84,7 +102,7 @@ const Row = (props: PlaylistEntryProps) => {
     setOpen(waiting ? false : failure ? true : !isOpen);
   };
   return (
-    <li class="entry" hidden={isHidden} ref={row}>
+    <>
       <div class="entry-row">
         <label class="entry-select">
           <input
@@ -104,7 +122,6 @@ const Row = (props: PlaylistEntryProps) => {
         </div>
         <div class="entry-actions">
           <Button
-            look="plain small shortcut"
             icon="download"
             name={t('action.downloadNamed', { label: title })}
             title={t('action.download')}
@@ -123,18 +140,16 @@ const Row = (props: PlaylistEntryProps) => {
             />
           )}
           <Button
-            look={waiting || failure ? 'small' : 'plain small'}
+            look="plain small opener"
             icon={waiting ? 'close' : failure ? 'retry' : isOpen && isKnown ? 'less' : 'all'}
+            name={`${t(actionText(entry, isOpen))} ${title}`}
+            title={t(actionText(entry, isOpen))}
             aria-expanded={isKnown && isOpen}
             aria-controls={id}
             // A disabled button would lose the focus.
             aria-disabled={isBusy}
-            title={t(actionText(entry, isOpen))}
             onClick={act}
-          >
-            <span class={waiting || failure ? 'word' : 'visually-hidden'}>{t(actionText(entry, isOpen))}</span>
-            <span class="visually-hidden">{title}</span>
-          </Button>
+          />
         </div>
       </div>
       {url && <DownloadNote url={url} link={item.requestedUrl} />}
@@ -149,7 +164,7 @@ const Row = (props: PlaylistEntryProps) => {
           />
         )}
       </div>
-    </li>
+    </>
   );
 };
 
@@ -160,9 +175,9 @@ function actionText({ item, waiting, failure }: Entry, isOpen: boolean): TextKey
   return isOpen ? 'list.close' : 'list.open';
 }
 
-const EntryCover = ({ number, item }: Pick<PlaylistRow, 'number'> & Partial<Pick<Entry, 'item'>>) => (
+const EntryCover = ({ number, item }: Pick<PlaylistRow, 'number'> & Pick<Entry, 'item'>) => (
   <div class="entry-cover">
-    <Cover url={item?.coverUrl} link={item?.requestedUrl} isSmall />
+    <Cover url={item.coverUrl} link={item.requestedUrl} isSmall />
     {number !== undefined && <span class="entry-number figures">{number}</span>}
   </div>
 );
