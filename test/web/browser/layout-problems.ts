@@ -31,11 +31,9 @@ export function findLayoutProblems(): string[] {
       if (over > 2) problems.add(`${said} is cut off by ${Math.round(over)} px`);
     }
     if (isLeftOut) continue;
-    const badge = parent.closest('.badge');
     const isLaidOver = parent.closest('.player, .media-stage, .actions, .menu-panel, dialog') !== null;
-    if (!isLaidOver)
-      places.push({ said, boxes: badge ? [badge.getBoundingClientRect()] : [...range.getClientRects()] });
-    const holder = parent.closest('button, .badge, .button, select');
+    if (!isLaidOver) places.push({ said, boxes: [...range.getClientRects()] });
+    const holder = parent.closest('button, .button, select');
     const frame = holder?.getBoundingClientRect();
     if (frame && (box.right > frame.right + 1 || box.left < frame.left - 1))
       problems.add(`${said} sticks out of its button`);

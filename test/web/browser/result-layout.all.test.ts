@@ -60,7 +60,7 @@ describe('the title', () => {
     [768, 1024],
     [1280, 720],
     [1920, 800],
-  ])('is on the first screen, below a cover of at most 60 %% of its height, at %i × %i', async (width, height) => {
+  ])('is on the first screen of %i × %i, below a cover of at most 0.6 of its height', async (width, height) => {
     for (const name of ['video', 'long']) {
       const { page } = await see(name, { width, height });
       const { y: top = 0, height: own = 0 } = (await page.locator('.item-head h2').boundingBox()) ?? {};

@@ -139,6 +139,7 @@ describe('locale selection', () => {
 const COMPOSED: readonly (readonly [template: string, pattern: RegExp])[] = [
   ['`version.${', /^version\.(descriptive|drc|dubbed)$/],
   ['`player.${', /^player\.(unsupported|interrupted)$/],
+  ['`choices.${', /^choices\.(video|audio)$/],
   ['`waiting.${', /^waiting\.[a-z-]+(\.what)?$/],
   ['`waiting.tools.${', /^waiting\.tools\.(install|check)$/],
   ['`footer.theme.${', /^footer\.theme\.(system|light|dark)$/],

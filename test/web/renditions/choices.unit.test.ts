@@ -175,11 +175,6 @@ describe('choicesOf with conversions', () => {
     expect(preselected?.label).toBe('192 kbps');
   });
 
-  it('has only the listed MP3 when its bit rate is none of those', () => {
-    const mp3 = mp3s(item([], [OPUS, { ...SIZED_MP3, bitrate: 160, label: '160 kbps' }]));
-    expect(mp3.map(({ id, label }) => [id, label])).toEqual([['audio:OPUS:mp3', '160 kbps']]);
-  });
-
   it.each<[string, MediaRendition[], string[]]>([
     ['AAC in a file of its own', [AAC, mp3Of80s('AAC')], ['audio:AAC', 'audio:AAC:wav']],
     ['files with video, which are no sound', [VIDEO_FILE, mp3Of80s('BOTH')], ['audio:BOTH:m4a', 'audio:BOTH:wav']],
@@ -229,7 +224,7 @@ describe('choicesOf with conversions', () => {
   it.each([
     ['the bit rate selected last', { container: 'MP3', bitrateKbps: 256 }, 'audio:OPUS:mp3:256'],
     ['the listed bit rate', { container: 'MP3' }, 'audio:OPUS:mp3'],
-    ['the listed bit rate for one that is not offered', { container: 'MP3', bitrateKbps: 320 }, 'audio:OPUS:mp3'],
+    ['the highest bit rate for one that is not offered', { container: 'MP3', bitrateKbps: 320 }, 'audio:OPUS:mp3:256'],
     ['the conversion selected last', { container: 'WAV' }, 'audio:OPUS:wav'],
     ['no conversion that encodes otherwise', {}, 'audio:OPUS'],
   ])('preselects %s', (_, format, id) => {

@@ -127,15 +127,14 @@ function toChoice(
   };
 }
 
-/** Shorter sides of videos that people know by their number. */
-const KNOWN_HEIGHT = /^(?:144|180|240|270|288|360|432|480|540|576|720|900|1080|1440|2160|2880|4320)p/;
-
 /** The label of a rendition: `404×720` instead of `404p`, where both sides are known. */
 function withBothSides({ label, height, description }: ChoiceRendition): string | null {
   const lines = Number(/^(\d+)p/.exec(label ?? '')?.[1]);
-  if (!label || !lines || KNOWN_HEIGHT.test(label)) return label;
-  const isOfLabel = ([, ...sides]: readonly string[]) => Math.min(...sides.map(Number)) === lines;
-  const described = [...(description ?? '').matchAll(/\b(\d+)x(\d+)\b/g)].find(isOfLabel)?.[0].replace('x', '×');
+  // Heights that have a name: 240, 360, 1080 and so on, and those of PAL (288, 576).
+  if (!label || !lines || lines % 30 === 0 || lines % 144 === 0) return label;
+  const described = RegExp(`\\b(?:${lines}x\\d+|\\d+x${lines})\\b`)
+    .exec(description ?? '')?.[0]
+    .replace('x', '×');
   const sides = described ?? (height && height > lines && `${lines}×${height}`);
   return sides ? label.replace(/^\d+p\d*/, sides) : label;
 }

@@ -49,21 +49,19 @@ export function soundSources(
       isSizeLimit && fileSizeBytes ? Math.min(fileSizeBytes, bytesAt(MAX_USUAL_KBPS) ?? fileSizeBytes) : fileSizeBytes;
     return { rendition: converted(source, container, tagged(bytes)), codec: codecName, isSizeLimit };
   });
-  const converts = audio.find(({ key }) => key === mp3?.key);
-  const sourceKbps = (converts && !isVideo(converts) && converts.bitrate) || mp3?.bitrate;
-  const listed = mp3?.bitrate;
-  const rates = MP3_BITRATES_KBPS.filter(
-    (kbps, index) => index === 0 || kbps <= Math.round(sourceKbps ?? 0) || (isForArchive && kbps === listed),
+  const source = audio.find(({ key }) => key === mp3?.key);
+  const sourceKbps = Math.round((source && !isVideo(source) && source.bitrate) || mp3?.bitrate || 0);
+  const rates = MP3_BITRATES_KBPS.toReversed().filter(
+    (kbps) => kbps <= sourceKbps || kbps === MP3_BITRATES_KBPS[0] || (isForArchive && kbps === mp3?.bitrate),
   );
-  const isUsualRate = MP3_BITRATES_KBPS.some((kbps) => kbps === listed);
-  const wavBytes = converts?.fileSizeBytes && bytesAt(conversions.wav.bitrateKbps);
+  const wavBytes = source?.fileSizeBytes && bytesAt(conversions.wav.bitrateKbps);
   return [
     ...audio.flatMap((rendition) => (isVideo(rendition) ? [] : { rendition })),
     ...copies,
     ...(mp3
-      ? (isUsualRate ? rates.toReversed() : [listed]).map((kbps) => ({
-          rendition: { ...mp3, ...(kbps && { label: `${kbps} kbps`, fileSizeBytes: tagged(bytesAt(kbps)) }) },
-          bitrateKbps: kbps === listed ? undefined : (kbps ?? undefined),
+      ? rates.map((kbps) => ({
+          rendition: { ...mp3, label: `${kbps} kbps`, fileSizeBytes: tagged(bytesAt(kbps)) },
+          bitrateKbps: kbps === mp3.bitrate ? undefined : kbps,
         }))
       : []),
     ...(mp3 && wavBytes ? [{ rendition: converted(mp3, 'wav', wavBytes), codec: 'PCM' }] : []),

@@ -50,7 +50,6 @@ function selectAudio(choices: readonly Choice[], { container, bitrateKbps }: For
   const copied = sound.filter(({ rendition: { convertTo } }) => convertTo !== 'mp3' && convertTo !== 'wav');
   return (
     wanted.find((choice) => choice.bitrateKbps === bitrateKbps) ??
-    wanted.find((choice) => choice.bitrateKbps === undefined) ??
     wanted[0] ??
     copied.find(({ playsEverywhere }) => playsEverywhere) ??
     copied.find(({ playsHere }) => playsHere) ??

@@ -18,30 +18,20 @@ export const ChoiceList = ({ choices, selected, onSelect }: ChoiceListProps) => 
   const id = useId();
   // Conversions are listed for one version of the audio only, because there may be dozens.
   const spoken = versionKey((selected.group === 'video' ? choices.audio[0] : selected)?.version);
-  const groups = [
-    { name: t('choices.video'), rows: rowsOf(choices.video.filter(({ audio }) => audio === selected.audio)) },
-    {
-      name: t('choices.audio'),
-      rows: rowsOf(
-        choices.audio.filter(({ rendition, version }) => !rendition.convertTo || versionKey(version) === spoken),
-      ),
-    },
-  ].filter(({ rows }) => rows.length > 0);
+  const isListed = ({ group, audio, version, rendition }: Choice) =>
+    group === 'video' ? audio === selected.audio : !rendition.convertTo || versionKey(version) === spoken;
+  const groups = (['video', 'audio'] as const)
+    .map((group) => ({ group, rows: rowsOf(choices[group].filter(isListed)) }))
+    .filter(({ rows }) => rows.length > 0);
   return (
     <Disclosure title={t('choices.all', { count: groups.reduce((sum, { rows }) => sum + rows.length, 0) })}>
       {() =>
-        groups.map(({ name, rows }) => (
-          <fieldset key={name} class="choices">
-            <legend>{name}</legend>
-            {rows.map((rates) => {
-              const choice = rates.find((rate) => rate.id === selected.id) ?? (rates[0] as Choice);
-              return (
-                <label key={rates[0]?.id} class="choice">
-                  <input type="radio" name={id} checked={choice.id === selected.id} onChange={() => onSelect(choice)} />
-                  <Row choice={choice} rates={rates} onSelect={onSelect} />
-                </label>
-              );
-            })}
+        groups.map(({ group, rows }) => (
+          <fieldset key={group} class="choices">
+            <legend>{t(`choices.${group}`)}</legend>
+            {rows.map((rates) => (
+              <Row key={rates[0]?.id} name={id} rates={rates} selected={selected} onSelect={onSelect} />
+            ))}
           </fieldset>
         ))
       }
@@ -54,19 +44,21 @@ const rowsOf = (choices: readonly Choice[]): readonly (readonly Choice[])[] => [
   ...Map.groupBy(choices, ({ id, rendition: { convertTo } }) => (convertTo === 'mp3' ? convertTo : id)).values(),
 ];
 
-interface RowProps {
-  readonly choice: Choice;
+interface RowProps extends Omit<ChoiceListProps, 'choices'> {
+  /** Of the group of radio buttons. */
+  readonly name: string;
   readonly rates: readonly Choice[];
-  readonly onSelect: (choice: Choice) => void;
 }
 
 /** A format; of several bit rates with a menu. */
-const Row = ({ choice, rates, onSelect }: RowProps) => {
+const Row = ({ name, rates, selected, onSelect }: RowProps) => {
   const { t, texts, format } = usePage();
+  const choice = rates.find(({ id }) => id === selected.id) ?? (rates[0] as Choice);
   const { label, container, codec, note, playsEverywhere, playsHere } = choice;
   const details = [container === label ? undefined : container, codec === container ? undefined : codec, note];
   return (
-    <>
+    <label class="choice">
+      <input type="radio" name={name} checked={choice.id === selected.id} onChange={() => onSelect(choice)} />
       <span class="choice-name">
         <span class="choice-label">
           {rates.length > 1 ? (
@@ -82,12 +74,15 @@ const Row = ({ choice, rates, onSelect }: RowProps) => {
         </span>
         <small>
           <bdi dir="ltr">{details.filter(Boolean).join(' · ')}</bdi>
-          {playsHere && !playsEverywhere && ` · ${t('choices.limited')}`}
+          {!playsHere ? (
+            <span class="error-text"> · {t('choices.unplayable')}</span>
+          ) : (
+            !playsEverywhere && ` · ${t('choices.limited')}`
+          )}
         </small>
-        {!playsHere && <span class="badge">{t('choices.unplayable')}</span>}
       </span>
       <span class="choice-size">{sizeName(choice, texts, format)}</span>
-    </>
+    </label>
   );
 };
 

@@ -305,13 +305,13 @@ const LiveNote = ({ choice, item }: { readonly choice: Choice; readonly item: Hi
 
 /** At most `LAST_SECONDS`, which is also taken where there is no such playlist. @param url of a multivariant playlist */
 async function heldSeconds(url: string): Promise<number> {
-  const read = async (address = '') => (await fetch(new URL(address, url))).text();
-  try {
-    const [variant] = /^\w.*/m.exec(await read()) ?? [];
-    const segments = (await read(variant)).matchAll(/^#EXTINF:([\d.]+)/gm);
-    const held = segments.reduce((sum, [, seconds]) => sum + Number(seconds), 0);
-    return Math.min(Math.floor(held), LAST_SECONDS) || LAST_SECONDS;
-  } catch {
-    return LAST_SECONDS;
-  }
+  const read = (address = '') =>
+    fetch(new URL(address, url)).then(
+      (response) => response.text(),
+      () => '',
+    );
+  const [variant] = /^\w.*/m.exec(await read()) ?? [];
+  const segments = (await read(variant)).matchAll(/^#EXTINF:([\d.]+)/gm);
+  const held = segments.reduce((sum, [, seconds]) => sum + Number(seconds), 0);
+  return Math.min(Math.floor(held), LAST_SECONDS) || LAST_SECONDS;
 }

@@ -33,7 +33,7 @@ export const Sentence = ({ choices, selected, onSelect, onSelectGroup }: Sentenc
   const menus: Readonly<Record<string, MenuProps>> = {
     kind: {
       label: 'menu.kind',
-      options: groups.map((group) => t(group === 'video' ? 'choices.video' : 'choices.audio')),
+      options: groups.map((group) => t(`choices.${group}`)),
       selected: groups.indexOf(selected.group),
       onSelect: (index) => onSelectGroup(groups[index] ?? selected.group),
     },

@@ -1,5 +1,4 @@
-import { Component } from 'preact';
-import { type MutableRef, useEffect, useId, useRef, useState } from 'preact/hooks';
+import { type MutableRef, useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import { type Choice, secondsOf } from '../../renditions/index.ts';
 import type { TextKey } from '../../texts.ts';
 import { usePage } from '../context.ts';
@@ -39,10 +38,10 @@ export interface EntryActions {
   see(index: number, isSeen: boolean): void;
 }
 
-/** One entry of a playlist. Lists are long, so the filter hides it without rendering its row again. */
+/** One entry of a playlist. Lists are long: its row is rendered again only when its props change, and the filter hides it without that. */
 export const PlaylistEntry = ({ isHidden, ...props }: PlaylistEntryProps) => {
   const { index, entry, actions } = props;
-  const row = useRef<HTMLLIElement>(null);
+  const place = useRef<HTMLLIElement>(null);
   const close = useRef<() => void>(undefined);
   // What its item plays continues in the mini player.
   useEffect(() => {
@@ -50,14 +49,15 @@ export const PlaylistEntry = ({ isHidden, ...props }: PlaylistEntryProps) => {
   }, [isHidden]);
   const isAwaited = isPending(entry);
   useEffect(() => {
-    if (!isAwaited || !row.current) return;
+    if (!isAwaited || !place.current) return;
     const observer = new IntersectionObserver((changes) => actions.see(index, changes.at(-1)?.isIntersecting === true));
-    observer.observe(row.current);
+    observer.observe(place.current);
     return () => observer.disconnect();
   }, [isAwaited]);
+  const row = useMemo(() => <Row {...props} close={close} />, Object.values(props));
   return (
-    <li class="entry" hidden={isHidden} ref={row}>
-      <UnchangedRow {...props} close={close} />
+    <li class="entry" hidden={isHidden} ref={place}>
+      {row}
     </li>
   );
 };
@@ -65,18 +65,6 @@ export const PlaylistEntry = ({ isHidden, ...props }: PlaylistEntryProps) => {
 interface RowProps extends Omit<PlaylistEntryProps, 'isHidden'> {
   /** Set by the row. */
   readonly close: MutableRef<(() => void) | undefined>;
-}
-
-/** Rendered again only when its props change. */
-class UnchangedRow extends Component<RowProps> {
-  override shouldComponentUpdate(next: Readonly<RowProps>): boolean {
-    const names = Object.keys(next) as (keyof RowProps)[];
-    return names.some((name) => next[name] !== this.props[name]);
-  }
-
-  override render() {
-    return <Row {...this.props} />;
-  }
 }
 
 /** An entry; expanded, its renditions. */

@@ -24,8 +24,6 @@ interface PlaylistToolbarProps {
   /** Whether every entry that the filter shows is selected. */
   readonly allPicked: boolean;
   readonly format: PlaylistFormat;
-  /** The download is being opened. */
-  readonly isOpening: boolean;
   readonly onPickAll: (isAll: boolean) => void;
   readonly onFormat: (format: PlaylistFormat) => void;
   readonly onDownload: () => void;
@@ -37,13 +35,12 @@ interface PlaylistToolbarProps {
 
 /** Selection, format and download of a playlist in one row; in smaller windows the format is behind "More". */
 export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
-  const { pickedCount, mayMiss, sizeBytes, allPicked, format, isOpening, children } = props;
+  const { pickedCount, mayMiss, sizeBytes, allPicked, format, children } = props;
   const { onPickAll, onFormat, onDownload } = props;
   const { t, format: formatOf } = usePage();
   const bar = useRef<HTMLDivElement>(null);
   usePublishedHeight(bar, '--toolbar');
   const size = sizeBytes ? t('choices.about', { size: formatOf.bytes(sizeBytes) }) : undefined;
-  const isReady = pickedCount > 0 && !isOpening;
   const [isOpen, setOpen] = useState(false);
   const id = useId();
   const formats = (
@@ -72,7 +69,12 @@ export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
         {formats}
         <div class="toolbar-end">
           {/* aria-disabled: a disabled button would lose the focus. */}
-          <Button look="primary" icon="download" aria-disabled={!isReady} onClick={() => isReady && onDownload()}>
+          <Button
+            look="primary"
+            icon="download"
+            aria-disabled={pickedCount === 0}
+            onClick={() => pickedCount > 0 && onDownload()}
+          >
             <span>
               {t(action, { count: pickedCount })}
               <ButtonSize size={size} />

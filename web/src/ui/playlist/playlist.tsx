@@ -14,7 +14,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ArchiveProgress, ResolvedLink } from '../../api/index.ts';
 import { shareableLocation } from '../../links.ts';
-import { useObservable, usePage } from '../context.ts';
+import { usePage } from '../context.ts';
 import { CopyButton, Icon } from '../controls.tsx';
 import { Cover } from '../cover.tsx';
 import { DownloadNote } from '../download-note.tsx';
@@ -92,7 +92,6 @@ export const Playlist = ({ resource, link }: PlaylistProps) => {
   });
 
   const mayMiss = pickedRows.some(({ entry }) => entry.failure !== undefined || isPending(entry));
-  const openingZip = useObservable(downloads.states).get(zip ?? '')?.phase === 'opening';
   return (
     <article aria-label={title}>
       <PlaylistHead resource={resource} title={title} rows={rows} link={link} />
@@ -118,7 +117,6 @@ export const Playlist = ({ resource, link }: PlaylistProps) => {
             sizeBytes={rowCount < rows.length ? undefined : files.bytesOf(pickedRows)}
             allPicked={listed.every(({ index, entry }) => !visible.has(index) || picked.has(index) || isOff(entry))}
             format={format}
-            isOpening={openingZip}
             onPickAll={selection.pickAll}
             onFormat={setFormat}
             onDownload={() => void download()}

@@ -229,34 +229,29 @@ const LIST_LINK = /lists?\b|\/(?:sets|album|channel)\/|\/@[^/]+\/?$/i;
  * Placeholder while a link is being resolved, in the shape of what comes: a list, where the link says so or was one before, else an item.
  * @param link absent: several links
  */
-const Skeleton = ({ link }: { readonly link: string | undefined }) => {
+const Skeleton = ({ link = '' }: { readonly link: string | undefined }) => {
   const { t, history } = usePage();
   const known = history.entries.get().find((entry) => entry.link === link);
-  const rows = (count: number) => Array.from({ length: count }, (_, row) => <span key={row} class="skeleton row" />);
-  const head = [<span key="title" class="skeleton line title" />, <span key="short" class="skeleton line short" />];
-  const loading = (
-    <div class="loading">
-      <p>{t('field.loading')}</p>
-      <Button look="small" icon="close" onClick={() => location.assign('./')}>
-        {t('action.cancel')}
-      </Button>
-    </div>
-  );
-  return !link || (known?.isList ?? LIST_LINK.test(link)) ? (
-    <>
-      {loading}
-      {head}
-      {rows(6)}
-    </>
-  ) : (
-    <div class="item">
+  const isList = !link || (known?.isList ?? LIST_LINK.test(link));
+  return (
+    <div class={isList ? '' : 'item'}>
       <div>
-        <div class="media-stage skeleton" />
-        <div class="item-head">{head}</div>
+        {!isList && <div class="media-stage skeleton" />}
+        <div class="item-head">
+          <span class="skeleton line title" />
+          <span class="skeleton line short" />
+        </div>
       </div>
       <div class="panel download-panel">
-        {loading}
-        {rows(3)}
+        <div class="loading">
+          <p>{t('field.loading')}</p>
+          <Button look="small" icon="close" onClick={() => location.assign('./')}>
+            {t('action.cancel')}
+          </Button>
+        </div>
+        {Array.from({ length: isList ? 6 : 3 }, (_, row) => (
+          <span key={row} class="skeleton row" />
+        ))}
       </div>
     </div>
   );
