@@ -72,6 +72,24 @@ export const STATES: readonly PageState[] = [
     },
   },
   {
+    name: 'devices',
+    ...PLAIN,
+    act: async (visitor) => {
+      await visitor.page.evaluate(() => {
+        Object.assign(navigator, { canShare: () => true, share: async () => undefined });
+        Object.assign(globalThis, { matchMedia: () => ({ matches: true }) });
+        RemotePlayback.prototype.watchAvailability = async (tell) => {
+          tell(true);
+          return 1;
+        };
+      });
+      await visitor.play();
+      await visitor.button('Play on another device').waitFor();
+      await visitor.press('Save to photos or share');
+      await visitor.button('Open the share sheet').waitFor();
+    },
+  },
+  {
     name: 'details',
     ...VIDEO,
     act: async ({ page, heading }) => {

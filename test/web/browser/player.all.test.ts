@@ -93,6 +93,27 @@ describe('player', () => {
     expect(visitor.asked(/\/assets\/hls/) > 0).toBe(!playsHls);
   });
 
+  it.each([true, false])('offers to play on another device only while one is in reach: %s', async (isInReach) => {
+    const visitor = await open('about:blank');
+    const { page } = visitor;
+    await page.addInitScript((isAvailable) => {
+      RemotePlayback.prototype.watchAvailability = async (tell) => {
+        tell(isAvailable);
+        return 1;
+      };
+      RemotePlayback.prototype.prompt = async () => {
+        Object.assign(globalThis, { isPrompted: true });
+      };
+    }, isInReach);
+    await page.goto(service.pageFor('/site/combined/cast'));
+    await visitor.play(/^360p/);
+    const cast = visitor.button('Play on another device');
+    expect(await cast.count()).toBe(isInReach ? 1 : 0);
+    if (!isInReach) return;
+    await cast.click();
+    expect(await page.evaluate(() => 'isPrompted' in globalThis)).toBe(true);
+  });
+
   it('takes the height of an upright video, up to most of the window', async () => {
     const visitor = await open('about:blank', { viewport: { width: 1280, height: 1000 } });
     await visitor.page.addInitScript(() => {
