@@ -176,6 +176,12 @@ export const STATES: readonly PageState[] = [
         await page.goto(addressOf(name));
         await page.getByRole('article').first().waitFor();
       }
+      // The last one was downloaded.
+      await page.evaluate(() => {
+        const [last, ...others] = JSON.parse(localStorage.getItem('reelay.history') ?? '');
+        const downloaded = { ...last, fileUrl: `${location.origin}/api/Stream/Media/K` };
+        localStorage.setItem('reelay.history', JSON.stringify([downloaded, ...others]));
+      });
       await page.goto('/');
       await heading(/Recent/);
     },
