@@ -310,7 +310,7 @@ const table = [
     summary: 'A file that the HLS master playlist of a rendition refers to',
     query: { audio: withDescription(AUDIO, 'As in the URLs of the master playlist'), entity: ENTITY },
     inPath: {
-      file: 'all.m3u8 and all.mpd (HLS and DASH of every height in the same codecs, from which players choose by bandwidth), video.m3u8, audio.m3u8, audio-2.m3u8 and so on, both.m3u8, media.mp4, media-2.mp4 and so on, chapters.json; of a live stream held.m3u8 and its segments too',
+      file: 'all.m3u8 and all.mpd (HLS and DASH of every height in the same codecs, from which players choose by bandwidth), video.m3u8, audio.m3u8, audio-2.m3u8 and so on, both.m3u8, each with its .mp4, text-ID.m3u8 with its .vtt, chapters.json; behind the id of another rendition and a dot, those of another height; of a live stream held.m3u8 and its segments too',
     },
     responses: {
       ...ranged('file', HLS_TYPES),

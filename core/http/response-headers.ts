@@ -20,7 +20,8 @@ const EXPOSED_HEADERS = [
 
 /** Request headers that pages may send. */
 const ALLOWED_HEADERS = [
-  ...['Range', 'If-Range', 'Accept', 'Content-Type', 'Prefer'],
+  // The documentation of Google Cast names Accept-Encoding, which browsers send without asking.
+  ...['Range', 'If-Range', 'Accept', 'Accept-Encoding', 'Content-Type', 'Prefer'],
   // Sent by clients of the Model Context Protocol.
   ...['MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name'],
 ];

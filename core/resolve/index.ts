@@ -13,6 +13,8 @@ export {
   describeSmallest,
   exactBytes,
   findSound,
+  languageName,
+  languageTag,
   listSounds,
   type Sound,
   selectQuality,

@@ -3,6 +3,7 @@ export {
   archiveKey,
   createKeyLookup,
   findByKey,
+  findRendition,
   hasKey,
   type KeyedRendition,
   type KeyedSubtitle,

@@ -104,9 +104,13 @@ export interface KeyedRendition {
 export async function findByKey(key: string, getResource: State['getResource']): Promise<KeyedRendition | undefined> {
   const ids = parseKey(key);
   const resource = ids && (await getResource(ids.resourceId));
-  if (!resource) return undefined;
+  return resource && findRendition(resource, ids.renditionId);
+}
+
+/** The rendition of a resource that has an id; undefined if there is none. */
+export function findRendition(resource: Resource, id: string): KeyedRendition | undefined {
   const stored = [...resource.renditions, ...(resource.withdrawn ?? [])];
-  const isWanted = (rendition: Rendition | undefined) => rendition?.id === ids?.renditionId;
+  const isWanted = (rendition: Rendition | undefined) => rendition?.id === id;
   const rendition = stored.find(isWanted) ?? stored.map((pair) => videoOfPair(resource, pair)).find(isWanted);
   return rendition && keyedRendition(resource, rendition);
 }

@@ -2,7 +2,7 @@ import { type FileType, fileType, isQuickTime } from '@reelay/seekable-media/cod
 import { isWhole } from '@reelay/seekable-media/parts/skipping';
 import { streamPath, type WindowSelection } from '../../core/api/index.ts';
 import { type AudioCopy, type ConversionName, conversions } from '../../core/conversions/index.ts';
-import { capabilitiesOf, type KeyedRendition, type Track } from '../../core/state/index.ts';
+import { capabilitiesOf, findRendition, type KeyedRendition, type Track } from '../../core/state/index.ts';
 import { isHeldByMp4, isMp4File, needsRemux } from '../source/index.ts';
 import { chooseAllFiles, chooseAudio, selectChapter, variantsOf } from './choose-content.ts';
 import { type CopyPlan, planCopy } from './copy.ts';
@@ -209,14 +209,24 @@ export function planOutput(selected: SelectedOutput, files: ListFiles = new Map(
   return { ...plan, conversion, partTitle, version, isWithoutRanges, rangedPath, head };
 }
 
+/**
+ * In front of the names of files: the id of a rendition of another height. All files of a ladder are beside each other, because the key of
+ * their addresses may be signed.
+ */
+const OTHER_HEIGHT = /^([\w-]{11})\./;
+
 /** The rendition, and for what lists them all, those of other heights that have the language, too. */
 function chooseHeights(found: KeyedRendition, query: RenditionQuery, files?: ListFiles): readonly PresentedHeight[] {
   const { file = '', audio } = query;
-  if (!isLadder(file)) return [{ found: choosePresented(found, audio, files) }];
+  if (!isLadder(file)) {
+    const [prefix, id = ''] = OTHER_HEIGHT.exec(file) ?? [];
+    const other = findRendition(found.resource, id);
+    return [{ found: choosePresented(other ?? found, audio, files), prefix: other && prefix }];
+  }
   const heights = variantsOf(found).flatMap((each) => {
-    const folder = each === found ? undefined : `../${each.key}/`;
+    const prefix = each === found ? undefined : `${each.rendition.id}.`;
     try {
-      return [{ found: choosePresented(each, audio, files), folder }];
+      return [{ found: choosePresented(each, audio, files), prefix }];
     } catch {
       return [];
     }

@@ -14,9 +14,11 @@ import { readSmallSource, type Source } from '@reelay/source';
 import { type Name, nameOf } from '@reelay/source/names';
 import { NotFound, ParsingLimitExceeded, UnsupportedRendition, UpstreamError } from '../../core/errors/index.ts';
 import { CONVERT_SUBTITLES, parse, READ_CUES } from '../../core/parsing/index.ts';
+import { languageName, languageTag } from '../../core/resolve/index.ts';
 import {
   chooseSubtitle,
   type KeyedSubtitle,
+  keyOf,
   MAX_ATTACHMENT_BYTES,
   type Resource,
   type State,
@@ -41,9 +43,50 @@ export function selectSubtitle(resource: Resource, language: string): SelectedSu
   return { subtitle, track };
 }
 
+/** Subtitles as a menu of players shows them. */
+export interface NamedText {
+  /** Of the subtitle file. */
+  readonly id: string;
+  readonly name: string;
+  /** BCP 47; absent if unknown. */
+  readonly language?: string;
+  /** No one before it has the language. */
+  readonly isFirst: boolean;
+}
+
+/** FFmpeg reads those of every language before it begins. */
+const MAX_TEXTS = 32;
+
+/** The subtitles of an item: in the language that is spoken, then by people, then automatic ones in languages without. */
+export function listTexts(resource: Resource): readonly NamedText[] {
+  const { subtitles = [] } = resource;
+  if (subtitles.length === 0) return [];
+  const spoken = chooseSubtitle(resource);
+  const rank = ({ id, isAutomatic }: Subtitle) => (isAutomatic ? 2 : id === spoken.id ? 0 : 1);
+  const texts: NamedText[] = [];
+  for (const subtitle of subtitles.toSorted((a, b) => rank(a) - rank(b))) {
+    const { id, isAutomatic } = subtitle;
+    // YouTube names its own captions `en-orig`, and several of a language `en-eEY6OEpapPo`.
+    const plain = subtitle.language.replace(/-orig$/, '');
+    const language = languageTag(plain) ?? languageTag(plain.split(/[-_]/, 1)[0]);
+    const isFirst = texts.every((other) => other.language !== language);
+    if (isAutomatic && !isFirst) continue;
+    const name = subtitle.name ?? (language ? languageName(language) : plain);
+    texts.push({
+      id,
+      name: isAutomatic ? `${name} (automatic)` : name,
+      isFirst,
+      ...(language && { language }),
+    });
+  }
+  return texts.slice(0, MAX_TEXTS);
+}
+
 /** A subtitle file, converted. */
 export interface TextPlan extends PlannedOutput {
   readonly kind: 'text';
+  /** Of the subtitle file. */
+  readonly id: string;
   readonly found: KeyedSubtitle;
   readonly format: SubtitleFormat;
 }
@@ -52,6 +95,7 @@ export function planSubtitle(found: KeyedSubtitle, format: SubtitleFormat = 'vtt
   const head = { mimeType: SUBTITLE_TYPES[format], fileExtension: `.${found.subtitle.language}.${format}` };
   return {
     kind: 'text',
+    id: found.subtitle.id,
     found,
     format,
     head: { ...head, size: undefined, acceptRanges: undefined },
@@ -60,14 +104,21 @@ export function planSubtitle(found: KeyedSubtitle, format: SubtitleFormat = 'vtt
   };
 }
 
+/** The plan of one that `listTexts` lists, as WebVTT. Undefined: there is none of the id. */
+export function planText(resource: Resource, textId: string | undefined): TextPlan | undefined {
+  const subtitle = resource.subtitles?.find(({ id }) => id === textId);
+  const track = resource.tracks.find(({ formatId }) => formatId === subtitle?.formatId);
+  return subtitle && track && planSubtitle({ key: keyOf(resource.id, subtitle.id), resource, subtitle, track });
+}
+
 /** @throws UpstreamError when it is not a subtitle file */
-export async function openText(
-  { found, format, head }: TextPlan,
-  { session, openSource }: Opening,
-): Promise<Representation> {
+export const openText = async (plan: TextPlan, opening: Opening): Promise<Representation> =>
+  inMemory(plan.head, Buffer.from(await readText(plan, opening)));
+
+/** @throws UpstreamError when it is not a subtitle file */
+export async function readText({ found, format }: TextPlan, { session, openSource }: Opening): Promise<string> {
   const source = await openTrack(openSource, found, found.track, session, { maxBytes: MAX_SUBTITLE_BYTES });
-  const text = await readSubtitleFile(source, (bytes) => parse(CONVERT_SUBTITLES, { bytes, format }, session));
-  return inMemory(head, Buffer.from(text));
+  return readSubtitleFile(source, (bytes) => parse(CONVERT_SUBTITLES, { bytes, format }, session));
 }
 
 /**

@@ -203,7 +203,7 @@ describe('CORS', () => {
     expect(answer.headers['access-control-allow-origin']).toBe(allowed);
     expect(answer.headers['access-control-allow-methods']).toMatch(/\bGET\b/);
     const permitted = answer.headers['access-control-allow-headers']?.toLowerCase().split(/\s*,\s*/);
-    expect(permitted).toEqual(expect.arrayContaining(['range', 'if-range']));
+    expect(permitted).toEqual(expect.arrayContaining(['range', 'if-range', 'accept-encoding']));
   });
 });
 

@@ -40,8 +40,8 @@ const get = (path: string, headers: Headers = {}, init: RequestInit = {}) =>
   fetch(service.baseUrl + path, { headers, redirect: 'manual', ...init });
 const statusOf = async (path: string, headers?: Headers) => (await get(path, headers)).status;
 const CLIP = origin.url('/files/clip.mp4');
-const keyOf = async (headers: Headers = bearer): Promise<string> => {
-  const { mediaItems } = (await (await get(pathTo('Fetch/GetResource', CLIP), headers)).json()) as {
+const keyOf = async (headers: Headers = bearer, link = CLIP): Promise<string> => {
+  const { mediaItems } = (await (await get(pathTo('Fetch/GetResource', link), headers)).json()) as {
     mediaItems: { video: { bestQualityKey: string; renditions: { key: string }[] } }[];
   };
   const video = mediaItems[0]?.video;
@@ -123,7 +123,7 @@ describe('a private instance', () => {
       const response = await get(path, headers, { method: 'OPTIONS' });
       expect([response.status, response.headers.get('access-control-allow-headers')]).toEqual([
         204,
-        'Range, If-Range, Accept, Content-Type, Prefer, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Authorization, X-Api-Key',
+        'Range, If-Range, Accept, Accept-Encoding, Content-Type, Prefer, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Authorization, X-Api-Key',
       ]);
     }
   });
@@ -153,6 +153,14 @@ const LINKS: [name: string, link: () => Promise<string>, forged?: (link: string)
     async () => {
       const base = `/api/Stream/Hls/${await keyOf()}/`;
       const [media = ''] = /^\w+\.m3u8$/m.exec(await (await get(`${base}master.m3u8`)).text()) ?? [];
+      return base + (/URI="([^"]+)"/.exec(await (await get(base + media)).text())?.[1] ?? '');
+    },
+  ],
+  [
+    'HLS of another height',
+    async () => {
+      const base = `/api/Stream/Hls/${await keyOf(bearer, origin.url('/hls/master.m3u8'))}/`;
+      const [, media = ''] = (await (await get(`${base}all.m3u8`)).text()).match(/^[\w.-]+\.m3u8$/gm) ?? [];
       return base + (/URI="([^"]+)"/.exec(await (await get(base + media)).text())?.[1] ?? '');
     },
   ],

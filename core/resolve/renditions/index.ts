@@ -1,3 +1,4 @@
+export { languageName, languageTag } from './audio-versions.ts';
 export { audioCriteria, partnerCriteria, videoCriteria } from './criteria.ts';
 export { findSound, listSounds, type Sound } from './list-sounds.ts';
 export { describeSmallest, exactBytes, selectQuality } from './select-quality.ts';

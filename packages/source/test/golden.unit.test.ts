@@ -7,7 +7,13 @@ import { clip, join, type Source, type VirtualFile } from '@reelay/seekable-medi
 import { sniff } from '@reelay/seekable-media/codecs';
 import { indexContent, parseInitTracks, readTableDuration } from '@reelay/seekable-media/isobmff';
 import { layOutClipSources } from '@reelay/seekable-media/mp4-clip';
-import { layOutHls, writeDashManifest, writeMasterPlaylist, writeMediaPlaylist } from '@reelay/seekable-media/mp4-hls';
+import {
+  layOutHls,
+  writeDashManifest,
+  writeMasterPlaylist,
+  writeMediaPlaylist,
+  writeTextPlaylist,
+} from '@reelay/seekable-media/mp4-hls';
 import { opusTags } from '@reelay/seekable-media/ogg';
 import {
   ByteReader,
@@ -327,8 +333,15 @@ it('presents HLS and DASH of a file, of fragments and of lists', async () => {
   }
   const sound = { language: 'de', name: 'Deutsch "1"' };
   const named = streams.map((stream) => (stream.kind === 'audio' ? { ...stream, sound } : stream));
+  const texts = [
+    { language: 'de', name: 'Deutsch', isFirst: true, file: 'de.vtt?audio=de&entity=1', playlist: 'de.m3u8' },
+    { name: 'A "1"\r\n#EXT-X-ENDLIST <&\u0007', isFirst: true, file: 'und.vtt', playlist: 'und.m3u8' },
+    { language: 'de', name: "A '1' #EXT-X-ENDLIST <& ", isFirst: false, file: '2.vtt', playlist: '2.m3u8' },
+  ];
+  const [first] = named;
+  const playlist = first && writeTextPlaylist(first, 'de.vtt');
   await expect(
-    `${text}${writeMasterPlaylist(named, 'chapters.json')}\n${writeDashManifest(named)}\n`,
+    `${text}${playlist}\n${writeMasterPlaylist(named, texts, 'chapters.json')}\n${writeDashManifest(named, texts)}\n`,
   ).toMatchFileSnapshot('golden/presented.txt');
 });
 

@@ -28,7 +28,7 @@ import {
 import { OtherCodec } from './lay-out-part.ts';
 import { type LayoutCaches, trackOf } from './layout-caches.ts';
 import { type FilePlan, nameClip, WHOLE } from './plan.ts';
-import { NoSuchFile, openPlaylist, type PresentationPlan, unsupported } from './presentation.ts';
+import { NoSuchFile, openPlaylist, openPresentedText, type PresentationPlan, unsupported } from './presentation.ts';
 import type { KnownLayout, LayoutRequest } from './read-layout.ts';
 
 /**
@@ -65,9 +65,9 @@ export async function openLayout(
       dependencies,
     );
   }
-  return plan.playlist
-    ? openPlaylist(plan, plan.playlist, opening, layouts)
-    : openMedia(plan, plan, opening, dependencies);
+  const { playlist, text } = plan;
+  if (playlist) return openPlaylist(plan, playlist, opening, layouts);
+  return text ? openPresentedText(plan, text, opening, layouts) : openMedia(plan, plan, opening, dependencies);
 }
 
 async function openMedia(

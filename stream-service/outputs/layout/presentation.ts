@@ -3,31 +3,36 @@ import { UnsupportedMp4 } from '@reelay/seekable-media/isobmff';
 import {
   type HlsStream,
   type ListedStream,
+  mapToStream,
   writeDashManifest,
   writeHlsChapters,
   writeMasterPlaylist,
   writeMediaPlaylist,
+  writeTextPlaylist,
 } from '@reelay/seekable-media/mp4-hls';
 import type { SoundName } from '@reelay/seekable-media/virtual-mp4';
 import { nameOf } from '@reelay/source/names';
 import pLimit from 'p-limit';
-import { type Selection, writeSelection } from '../../../core/api/index.ts';
+import { type Selection, toProblem, writeSelection } from '../../../core/api/index.ts';
 import { recordingText } from '../../../core/conversions/index.ts';
 import { NotFound, UnsupportedRendition } from '../../../core/errors/index.ts';
 import type { KeyedRendition, Track } from '../../../core/state/index.ts';
 import { versionOf } from '../../source/index.ts';
 import { inMemory, type Opening, type RenditionQuery, type Representation } from '../representation.ts';
+import { listTexts, planText, readText, type TextPlan } from '../text.ts';
 import type { LayoutCaches } from './layout-caches.ts';
 import { type PlannedLayout, UNKNOWN } from './plan.ts';
 import type { KnownLayout, LayoutRequest } from './read-layout.ts';
 
-/** A file of an HLS presentation: the media of a track, or a playlist. */
+/** A file of an HLS presentation: the media of a track, subtitles, or a playlist. */
 export interface PresentationPlan extends PlannedLayout {
   readonly of: 'presentation';
   /** The track alone of a file that may have others. Absent: all that it has. */
   readonly only?: 'vide' | 'soun' | undefined;
   /** Absent: the media. */
   readonly playlist?: PlannedPlaylist;
+  /** Subtitles of the presentation. With `playlist`, that of them. */
+  readonly text?: TextPlan;
   /** What is selected: `entity`, the name of the media that the playlist was written for; `audio`, for its URIs. */
   readonly selection: Selection;
 }
@@ -45,14 +50,16 @@ export interface PlannedPlaylist {
 export interface PresentedHeight {
   /** Of MP4 files, with the audio of all languages. */
   readonly found: KeyedRendition;
-  /** Where its files are, from those of the rendition that was asked for. @default beside them */
-  readonly folder?: string | undefined;
+  /** What the names of its files begin with. @default nothing */
+  readonly prefix?: string | undefined;
 }
 
 /** A track, which has a file and a playlist of its own: the rest plays where its source fails. */
 export interface PlannedStream extends LayoutRequest {
   /** Relative to what lists it, without an extension. */
   readonly path: string;
+  /** As in `PresentedHeight`. */
+  readonly prefix: string;
   readonly sound: SoundName | undefined;
   /** The audio of a file that may have both, which is listed where the file has to be split. */
   readonly ownSound?: PlannedStream;
@@ -90,7 +97,8 @@ export function planPresentation(
   { file = '', ...selection }: RenditionQuery,
   isMp4: (track: Track) => boolean,
 ): PresentationPlan {
-  const name = file.toLowerCase();
+  const prefix = heights[0]?.prefix ?? '';
+  const name = file.startsWith(prefix) ? prefix + file.slice(prefix.length).toLowerCase() : file;
   // Where that of the key makes no file, another height is first.
   const [[first, ...others] = [], ...rungs] = heights
     .map((height) => streamsOf(height, isMp4))
@@ -100,10 +108,20 @@ export function planPresentation(
   const named = [first, ...others, first?.ownSound].find(
     (stream) => stream && [`${stream.path}.m3u8`, `${stream.path}.mp4`].includes(name),
   );
-  const own = isList || isChapters ? first : named;
+  const [, textId] = TEXT_FILE.exec(file.slice(prefix.length)) ?? [];
+  const text = first && planText(first.found.resource, textId);
+  const own = isList || isChapters || text ? first : named;
   if (!first || !own) throw new NoSuchFile('No such file');
-  const isMedia = name.endsWith('.mp4');
-  const type = isMedia ? MEDIA_TYPE : isChapters ? CHAPTERS_TYPE : isDash(name) ? DASH_TYPE : PLAYLIST_TYPE;
+  const isMedia = name.endsWith('.mp4') || name.endsWith('.vtt');
+  const type = isMedia
+    ? text
+      ? { ...text.head, isInline: true }
+      : MEDIA_TYPE
+    : isChapters
+      ? CHAPTERS_TYPE
+      : isDash(name)
+        ? DASH_TYPE
+        : PLAYLIST_TYPE;
   const streams: PlannedPlaylist['streams'] = isList ? [first, ...others] : [own];
   return {
     kind: 'layout',
@@ -113,14 +131,18 @@ export function planPresentation(
     only: own.only,
     answersHead: false,
     selection,
+    ...(text && { text }),
     head: { ...type, ...UNKNOWN },
     ...(!isMedia && { playlist: { name, streams, rungs: rungs.flatMap(([video]) => video ?? []) } }),
   };
 }
 
+/** Names of the files of subtitles. Their ids tell cases apart. */
+const TEXT_FILE = /^text-([\w-]+)\.(?:vtt|m3u8)$/i;
+
 /** The streams of a rendition that are files of MP4, the first one of which has the video, if there is one. */
 function streamsOf(
-  { found, folder = '' }: PresentedHeight,
+  { found, prefix = '' }: PresentedHeight,
   isMp4: (track: Track) => boolean,
 ): readonly PlannedStream[] {
   const { key, resource, rendition, tracks, sounds = [] } = found;
@@ -136,7 +158,8 @@ function streamsOf(
       id: nameOf([versionOf(resource, track)], 'hls', kind),
       found: { key, resource, rendition, tracks: [track] },
       only: kind,
-      path: folder + file,
+      path: prefix + file,
+      prefix,
       sound,
     });
     if (!isVideo) return streamOf(only, name, sounds[Math.max(0, index - 1)]);
@@ -148,7 +171,7 @@ function streamsOf(
 
 /** @throws UnsupportedRendition when there is none, and what reading the headers of its first files throws */
 export async function openPlaylist(
-  { found: { resource }, head, selection }: PresentationPlan,
+  { found: { resource }, head, text, selection }: PresentationPlan,
   { name, streams: [own, ...sounds], rungs }: PlannedPlaylist,
   opening: Opening,
   layouts: LayoutCaches,
@@ -159,7 +182,11 @@ export async function openPlaylist(
   if (name !== MASTER_NAME && !isLadder(name)) {
     const known = await loading;
     if (known instanceof Error && own.isOptional) throw new NoSuchFile('No such playlist');
-    return inMemory(head, Buffer.from(writeMediaPlaylist(listStream(own, known, selection))));
+    const listed = listStream(own, known, selection);
+    const written = text
+      ? writeTextPlaylist(listed, textUri(own, text.id, '.vtt', selection))
+      : writeMediaPlaylist(listed);
+    return inMemory(head, Buffer.from(written));
   }
   const [video, firstSound, heights, otherSounds] = await Promise.all([
     loading.catch((error: Error) => error),
@@ -186,8 +213,40 @@ export async function openPlaylist(
     segments.length === 0 || Math.abs(startSeconds - first.startSeconds) <= MAX_OFFSET_SECONDS;
   const alike = others.filter(({ kind }) => kind === first.kind);
   const all = [first, ...[...alike, ...withOneCodec(heard, selection)].filter(isNear)];
-  const text = isDash(name) ? writeDashManifest(all) : writeMasterPlaylist(all, chapters && CHAPTERS_NAME);
-  return inMemory(head, Buffer.from(text));
+  const texts = listTexts(resource).map(({ id, ...named }) => ({
+    ...named,
+    file: textUri(lead.stream, id, '.vtt', selection),
+    playlist: textUri(lead.stream, id, '.m3u8', selection),
+  }));
+  const written = isDash(name)
+    ? writeDashManifest(all, texts)
+    : writeMasterPlaylist(all, texts, chapters && CHAPTERS_NAME);
+  return inMemory(head, Buffer.from(written));
+}
+
+/**
+ * Opens subtitles on the clock of the media. Those that cannot be read have no cues: to players, a file of a presentation that is
+ * missing is the end of all of it.
+ * @throws what reading the headers of the media throws
+ */
+export async function openPresentedText(
+  plan: PresentationPlan,
+  text: TextPlan,
+  opening: Opening,
+  layouts: LayoutCaches,
+): Promise<Representation> {
+  const known = await layouts.load(plan, opening);
+  if (known instanceof Error) throw unsupported(known);
+  const write = (webVtt: string) =>
+    inMemory(plan.head, Buffer.from(mapToStream(webVtt, known.layout.stream ?? UNREAD)));
+  try {
+    return write(await readText(text, opening));
+  } catch (error) {
+    opening.session.signal.throwIfAborted();
+    const { title } = toProblem(error).details;
+    // Without a length it is not cached.
+    return { ...write(`WEBVTT\n\nNOTE The source cannot be read: ${title}\n`), ...UNKNOWN, etag: undefined };
+  }
 }
 
 /** What is known of a stream. Absent: its source fails, or takes longer. */
@@ -203,13 +262,19 @@ function listStream(
   { audio }: Selection,
 ): ListedStream {
   if (known instanceof Error) throw known instanceof UnsupportedMp4 ? unsupported(known) : known;
-  const uriOf = (extension: string, entity?: string) => {
-    const query = String(writeSelection('HlsFile', { audio, entity }));
-    return `${path}${extension}${query && `?${query}`}`;
-  };
   const stream = known?.layout.stream ?? UNREAD;
-  return { ...stream, sound, file: uriOf('.mp4', known?.name), playlist: uriOf('.m3u8') };
+  const file = uriOf(`${path}.mp4`, { audio, entity: known?.name });
+  return { ...stream, sound, file, playlist: uriOf(`${path}.m3u8`, { audio }) };
 }
+
+function uriOf(file: string, selection: Selection): string {
+  const query = String(writeSelection('HlsFile', selection));
+  return file + (query && `?${query}`);
+}
+
+/** Of subtitles, whose times are those of a stream. */
+const textUri = ({ prefix }: PlannedStream, id: string, extension: '.vtt' | '.m3u8', { audio }: Selection) =>
+  uriOf(`${prefix}text-${id}${extension}`, { audio });
 
 /** Reads the headers of further files: those that fail, or take longer, are not known. */
 async function loadAll(

@@ -43,7 +43,7 @@ describe('preflightHeaders', () => {
       allow: 'GET, HEAD, OPTIONS',
       'access-control-allow-methods': 'GET, HEAD',
       'access-control-allow-headers':
-        'Range, If-Range, Accept, Content-Type, Prefer, MCP-Protocol-Version, Mcp-Method, Mcp-Name',
+        'Range, If-Range, Accept, Accept-Encoding, Content-Type, Prefer, MCP-Protocol-Version, Mcp-Method, Mcp-Name',
       'access-control-max-age': '7200',
     }));
 

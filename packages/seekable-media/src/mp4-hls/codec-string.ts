@@ -36,6 +36,49 @@ export function codecString(stsd: Buffer): string {
   }
 }
 
+/** Of a NAL unit: VPS, SPS and PPS (ITU-T H.265 table 7-1). */
+const HEVC_SETS = [32, 33, 34];
+/** Before the arrays of `hvcC` (ISO/IEC 14496-15 §8.3.3.1.2). */
+const HVCC_BYTES = 23;
+const IS_COMPLETE = 0x80;
+
+/**
+ * Sample descriptions of `hev1` as `hvc1`, which is all that Apple's players take. The two differ in that samples of `hev1` may have
+ * parameter sets, so they stay as they are where the header lacks one.
+ * @param stsd a whole box as `parseTrackHeader` returns it, which is not changed
+ */
+export function withHvc1(stsd: Buffer): Buffer {
+  const renamed = Buffer.from(stsd);
+  const entries = indexBox(renamed)?.childrenAfter(8) ?? [];
+  for (const entry of entries) {
+    if (entry.type !== 'hev1') continue;
+    const config = configuration(entry, 'hvcC', 13);
+    const arrays = setArrays(config);
+    if (!HEVC_SETS.every((kind) => arrays.some((at) => kindAt(config, at) === kind))) return stsd;
+    for (const at of arrays)
+      if (HEVC_SETS.includes(kindAt(config, at))) config.writeUInt8(config.readUInt8(at) | IS_COMPLETE, at);
+    renamed.write('hvc1', entry.start + 4, 'latin1');
+  }
+  return renamed;
+}
+
+const kindAt = (config: Buffer, at: number): number => config.readUInt8(at) & 0x3f;
+
+/** Where the arrays of `hvcC` begin that are there as a whole, and have a unit. */
+function setArrays(config: Buffer): readonly number[] {
+  const arrays: number[] = [];
+  let at = HVCC_BYTES;
+  for (let array = 0; array < (config[HVCC_BYTES - 1] ?? 0) && at + 3 <= config.length; array++) {
+    const start = at;
+    const units = config.readUInt16BE(at + 1);
+    at += 3;
+    for (let unit = 0; unit < units; unit++)
+      at += 2 + (at + 2 <= config.length ? config.readUInt16BE(at) : config.length);
+    if (units > 0 && at <= config.length) arrays.push(start);
+  }
+  return arrays;
+}
+
 /** The number of channels of the first sample description, of audio. */
 export function channelCount(stsd: Buffer): number {
   return stsd.readUInt16BE(firstEntry(stsd).content + 16);

@@ -1,12 +1,17 @@
-import { type ListedStream, rateOf } from './playlists.ts';
+import type { SoundName } from '../virtual-mp4/index.ts';
+import { type ListedStream, type ListedText, rateOf, TEXT_ROLE } from './playlists.ts';
 
 /** Units per second of the times in a manifest. */
 const TIMESCALE = 90_000;
 
+/** Nobody sees that subtitles are early by less. */
+const MAX_TEXT_DELAY_SECONDS = 0.5;
+
 /**
- * The static manifest (ISO/IEC 23009-1) of the same streams as a master playlist: one set of all video, and one for each audio.
+ * The static manifest (ISO/IEC 23009-1) of the same streams as a master playlist: one set of all video, and one for each audio and each of
+ * the subtitles. These are left out where the first stream does not begin with the presentation.
  */
-export function writeDashManifest(streams: readonly ListedStream[]): string {
+export function writeDashManifest(streams: readonly ListedStream[], texts: readonly ListedText[] = []): string {
   const shown = streams.filter(({ kind }) => kind !== 'audio');
   const heard = streams.filter(({ kind, segments }) => kind === 'audio' && segments.length > 0);
   const sets = [...(shown.length > 0 ? [shown] : []), ...heard.map((each) => [each])];
@@ -17,11 +22,14 @@ export function writeDashManifest(streams: readonly ListedStream[]): string {
   const starts = streams.flatMap(({ startSeconds, segments }) => (segments.length > 0 ? [startSeconds] : []));
   const offset = Math.max(0, starts.length > 0 ? Math.min(...starts) : 0);
   const seconds = Math.max(0, ...ends) - offset;
+  // Their times count from the first stream; a manifest cannot move them.
+  const hasTexts = (streams[0]?.startSeconds ?? 0) - offset < MAX_TEXT_DELAY_SECONDS;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" profiles="urn:mpeg:dash:profile:isoff-main:2011" minBufferTime="PT4S" mediaPresentationDuration="PT${seconds.toFixed(3)}S">`,
     '<Period start="PT0S">',
     ...sets.map((set, index) => adaptationSet(set, index, offset)),
+    ...(hasTexts ? texts : []).map((text, index) => textSet(text, sets.length + index)),
     '</Period>',
     '</MPD>\n',
   ].join('\n');
@@ -31,12 +39,22 @@ export function writeDashManifest(streams: readonly ListedStream[]): string {
 function adaptationSet(streams: readonly ListedStream[], id: number, offset: number): string {
   const [{ kind, sound } = { kind: 'video', sound: undefined }] = streams as [ListedStream?];
   const type = kind === 'audio' ? 'audio' : 'video';
-  const language = sound?.language ? ` lang="${escaped(sound.language)}"` : '';
   const representations = streams.map((stream, index) => representation(stream, `${id}-${index}`, offset));
-  return `<AdaptationSet id="${id}" contentType="${type}" mimeType="${type}/mp4"${language} segmentAlignment="false" startWithSAP="1">
+  return `<AdaptationSet id="${id}" contentType="${type}" mimeType="${type}/mp4"${languageOf(sound)} segmentAlignment="false" startWithSAP="1">
 ${sound ? `<Label>${escaped(sound.name)}</Label>\n` : ''}${representations.join('\n')}
 </AdaptationSet>`;
 }
+
+/** A file that is loaded as a whole, of which no rate is known: the smallest that is one. */
+const textSet = (text: ListedText, id: number): string =>
+  `<AdaptationSet id="${id}" contentType="text" mimeType="text/vtt"${languageOf(text)}>
+<Label>${escaped(text.name)}</Label>
+<Role schemeIdUri="urn:mpeg:dash:role:2011" value="${TEXT_ROLE}"/>
+<Representation id="${id}-0" bandwidth="1"><BaseURL>${escaped(text.file)}</BaseURL></Representation>
+</AdaptationSet>`;
+
+const languageOf = (named: SoundName | undefined): string =>
+  named?.language ? ` lang="${escaped(named.language)}"` : '';
 
 function representation(stream: ListedStream, id: string, offset: number): string {
   const { codecs, resolution, framesPerSecond, initBytes, startSeconds, segments, file } = stream;
@@ -62,5 +80,11 @@ ${segments.map(({ offset, bytes }) => `<SegmentURL mediaRange="${range(offset, b
 </Representation>`;
 }
 
+/** Controls are no characters of XML. */
 const escaped = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+  text
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\ufffe\uffff]+/gu, ' ')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('"', '&quot;');

@@ -7,7 +7,7 @@ import {
   unpackSamples,
 } from '../isobmff/index.ts';
 import { isList, type Layout, type LayoutSource, layOutTracks, type SoundName } from '../virtual-mp4/index.ts';
-import { channelCount, codecString } from './codec-string.ts';
+import { channelCount, codecString, withHvc1 } from './codec-string.ts';
 import { areIndependent, groupFragments, type Segment } from './segments.ts';
 
 /** Attributes of a variant stream, or of a rendition, in a playlist. */
@@ -55,7 +55,7 @@ const SEGMENT_BYTES = 100;
  */
 export function layOutHls(source: LayoutSource, wanted: readonly HandlerType[]): HlsLayout {
   const kinds = isList(source) || source.fragments ? wanted : wanted.slice(0, 1);
-  const { layout, subsegments, timescale, headerBytes, headers } = layOutTracks(source, kinds);
+  const { layout, subsegments, timescale, headerBytes, headers } = layOutTracks(source, kinds, withHvc1);
   const traits = kinds.map((kind, index) => traitsOf(headers[index] as TrackHeader, kind, source));
   return {
     ...layout,

@@ -4,7 +4,7 @@ import type { SourceIndex } from './layout-source.ts';
 import { type PackedSubsegmentTrack, subsegmentTrackBytes } from './subsegment-table.ts';
 
 /** A part of the ETag: increased whenever the same sources get another layout. */
-export const LAYOUT_VERSION = 7;
+export const LAYOUT_VERSION = 8;
 
 /** Consecutive bytes of the output that come from one place. Offsets and lengths in bytes. */
 export interface Extent {

@@ -43,11 +43,19 @@ export interface SubsegmentFile {
 
 /**
  * Some tracks of one file, at the times that they have there, with its edit lists: files of tracks that are played together stay together.
+ * @param describe what the sample descriptions (`stsd`) of each become
  * @throws as `layOutSubsegments`
  */
-export const layOutTracks = (source: LayoutSource, kinds: readonly ('vide' | 'soun')[]): SubsegmentFile =>
+export const layOutTracks = (
+  source: LayoutSource,
+  kinds: readonly ('vide' | 'soun')[],
+  describe: (stsd: Buffer) => Buffer,
+): SubsegmentFile =>
   layOut(
-    kinds.map((kind) => readTrackFragments(source, 0, kind)),
+    kinds.map((kind) => {
+      const { header, ...track } = readTrackFragments(source, 0, kind);
+      return { ...track, header: { ...header, sampleDescriptions: describe(header.sampleDescriptions) } };
+    }),
     {},
     true,
   );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { box, fullBox, UnsupportedMp4, u32 } from '../../src/isobmff/boxes.ts';
-import { channelCount, codecString } from '../../src/mp4-hls/codec-string.ts';
+import { channelCount, codecString, withHvc1 } from '../../src/mp4-hls/codec-string.ts';
 
 const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex');
 const stsd = (entry: Buffer) => fullBox('stsd', 0, 0, u32(1), entry);
@@ -45,4 +45,40 @@ describe('codecString', () => {
 
 describe('channelCount', () => {
   it('reads the sample entry', () => expect(channelCount(audio('Opus'))).toBe(6));
+});
+
+describe('withHvc1', () => {
+  const before = '01 01 60000000 b00000000000 5d f000fc fdf8f8 0000 0f';
+  /** `hvcC` with an array of one unit for each type. */
+  const hvcC = (...types: readonly string[]) =>
+    box('hvcC', hex(`${before} 0${types.length} ${types.map((type) => `${type} 0001 0002 4001`).join('')}`));
+  const [vps, sps, pps, sei] = ['20', '21', '22', '27'] as const;
+
+  it('renames what has every parameter set in its header, and says that there are no others', () => {
+    const stored = visual('hev1', hvcC(vps, sps, pps, sei));
+    const original = Buffer.from(stored);
+    expect(withHvc1(stored)).toEqual(visual('hvc1', hvcC('a0', 'a1', 'a2', sei)));
+    expect(stored).toEqual(original);
+  });
+
+  it.each([
+    ['a parameter set may be in samples alone', visual('hev1', hvcC(vps, sps))],
+    ['an array is empty', visual('hev1', box('hvcC', hex(`${before} 03 200000 21000100024001 22000100024001`)))],
+    ['an array is cut', visual('hev1', box('hvcC', hex(`${before} 03 20000100024001 21000100024001 22000100ff40`)))],
+    ['a count is more than there is', visual('hev1', box('hvcC', hex(`${before} ff 20ffff`)))],
+    ['arrays are missing', visual('hev1', box('hvcC', hex('01 62 20000000 000000000000 99 0000')))],
+    ['it is another codec', visual('avc1', box('avcC', hex('01 64 00 1f ff e1')))],
+    ['it is hvc1', visual('hvc1', hvcC(vps, sps, pps))],
+  ])('leaves descriptions as they are where %s', (_, description) =>
+    expect(withHvc1(description)).toEqual(description),
+  );
+
+  it('leaves several alone where one has to stay', () => {
+    const [complete, lacking] = [hvcC(vps, sps, pps), hvcC(vps, sps)];
+    const entries = [complete, lacking].map((configuration) => box('hev1', Buffer.alloc(78), configuration));
+    const description = fullBox('stsd', 0, 0, u32(2), ...entries);
+    expect(withHvc1(description)).toEqual(description);
+  });
+
+  it('refuses what has no configuration', () => expect(() => withHvc1(visual('hev1'))).toThrow(UnsupportedMp4));
 });

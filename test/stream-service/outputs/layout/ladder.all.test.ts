@@ -50,8 +50,8 @@ async function startLadder(failing: readonly string[] = []) {
   return (file: string, key = combinedKey('h264-720')) => urlOf(file, key);
 }
 
-/** The folder of another height. */
-const folderOf = (height: number): string => `../${combinedKey(`h264-${height}`)}/`;
+/** What the names of the files of another height begin with. */
+const prefixOf = (height: number): string => `${pairOf(`h264-${height}`).id}.`;
 const fetched = async (url: string) => {
   const { status, headers, body } = await sendRequest(url);
   return { status, type: headers['content-type'], text: body.toString() };
@@ -78,14 +78,14 @@ describe('all heights of an item', () => {
     const urlOf = await startLadder();
     const { uris, urls } = await tracksOf(urlOf('all.m3u8'));
     expect(await sizesOf(urlOf('all.m3u8'))).toEqual(['1280x720', '1920x1080', '640x360']);
-    const folders = ['', folderOf(1080), folderOf(360)];
-    expect(uris).toEqual([...folders.map((folder) => `${folder}video.m3u8`), 'audio.m3u8']);
+    const prefixes = ['', prefixOf(1080), prefixOf(360)];
+    expect(uris).toEqual([...prefixes.map((prefix) => `${prefix}video.m3u8`), 'audio.m3u8']);
     for (const url of urls) await readTrack(url);
 
     const manifest = await fetched(urlOf('ALL.mpd'));
     expect(manifest).toMatchObject({ status: 200, type: 'application/dash+xml' });
     expect(manifest.text.match(/(?<= height=")\d+/g)).toEqual(['720', '1080', '360']);
-    const files = [...folders.map((folder) => `${folder}video.mp4`), 'audio.mp4'];
+    const files = [...prefixes.map((prefix) => `${prefix}video.mp4`), 'audio.mp4'];
     expect(manifest.text.match(/(?<=<BaseURL>)[^<?]+/g)).toEqual(files);
   });
 
@@ -124,10 +124,10 @@ describe('all heights of an item', () => {
     const tracks = names.map((name) => trackOf(name));
     const urlOf = await serveFiles(tracks, names.map(single), [broken ?? '']);
     const master = urlOf('all.m3u8', mediaKey('both-720'));
-    const folder = `../${mediaKey('both-360')}/`;
+    const prefix = `${single('both-360').id}.`;
     expect((await tracksOf(master)).uris).toEqual([
       ...(broken ? [] : ['both.m3u8']),
-      ...[`${folder}both.m3u8`, `${broken ? folder : ''}audio.m3u8`],
+      ...[`${prefix}both.m3u8`, `${broken ? prefix : ''}audio.m3u8`],
     ]);
     expect(new Set((await ffprobe(master, 'codec_type')).match(/video|audio/g))).toEqual(new Set(['video', 'audio']));
   });
@@ -139,7 +139,17 @@ describe('all heights of an item', () => {
 
   it.each([
     ...['video-144p.m3u8', 'video-240p.m3u8', 'media-180p.mp4', 'audio-720p.m3u8', 'video@1.m3u8', 'all.m3u'],
-    ...['all@1.m3u8', 'video@2.m3u8', 'both@1e9.m3u8', 'both@-1000.m3u8', 'both@1.2.3.m3u8', 'master@1.4.m3u8'],
+    ...[
+      'AAAAAAAAAAA.video.m3u8',
+      `${prefixOf(360)}all.m3u8`,
+      `${prefixOf(360)}other.m3u8`,
+      'all@1.m3u8',
+      'video@2.m3u8',
+      'both@1e9.m3u8',
+      'both@-1000.m3u8',
+      'both@1.2.3.m3u8',
+      'master@1.4.m3u8',
+    ],
   ])('have no %s', async (name) => {
     const [files, lists] = [await startLadder(), await startLists(false)];
     expect([await statusOf(files(name)), await statusOf(lists(name))]).toEqual([404, 404]);

@@ -59,10 +59,15 @@ export function playerBrowser(): Promise<Browser> {
 /**
  * Runs a script in a page of Chromium that has a library of `node_modules`, a `video`, and `until`, which waits for what events of it
  * bring about. The script calls `done` with its result, or `fail`.
+ * @param origin of the page, which is not asked for it. @default none
  */
-export async function runWithPlayer<T>(library: string, script: string): Promise<T> {
+export async function runWithPlayer<T>(library: string, script: string, origin?: string): Promise<T> {
   await using page = await (await playerBrowser()).newPage();
-  await page.setContent('<video muted></video>');
+  const body = '<video muted></video>';
+  if (origin) {
+    await page.route(`${origin}/**`, (route) => route.fulfill({ contentType: 'text/html', body }));
+    await page.goto(`${origin}/`);
+  } else await page.setContent(body);
   await page.addScriptTag({ path: join(import.meta.dirname, '../../../../node_modules', library) });
   return await page.evaluate<T>(`new Promise((done, fail) => {
     const video = document.querySelector('video');
