@@ -105,6 +105,7 @@ export async function prepareRelease(repository: string, version: string): Promi
     const lock = JSON.parse(text);
     return toJson({ ...lock, version, packages: { ...lock.packages, '': { ...lock.packages[''], version } } });
   });
+  await change('homeassistant/config.yaml', (text) => text.replace(/^version: .*$/m, `version: "${version}"`));
   await git('commit', '--all', '--message', `Release ${version}`);
   const changes = changesOf(await git('show', 'HEAD:CHANGELOG.md'), version);
   // Headings begin with what is a comment to git otherwise.

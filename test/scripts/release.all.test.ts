@@ -80,6 +80,7 @@ describe('the preparation of a release', () => {
     );
     const lock = JSON.parse(await git(repository, 'show', 'HEAD:package-lock.json'));
     expect([lock.version, lock.packages[''].version]).toEqual(['7.8.9', '7.8.9']);
+    expect(await git(repository, 'show', 'HEAD:homeassistant/config.yaml')).toContain('\nversion: "7.8.9"\n');
     const changes = await git(repository, 'diff', '--numstat', 'HEAD~', '--', 'package.json', 'package-lock.json');
     expect(changes).toBe('2\t2\tpackage-lock.json\n1\t1\tpackage.json\n');
     await expect(prepareRelease(repository, '7.9.0')).rejects.toThrow('has no entry');
