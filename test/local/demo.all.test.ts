@@ -34,6 +34,9 @@ describe('npm run dev -- demo', () => {
     const resource = await fetch(`${address}/api/Fetch/GetResource?url=${link}`);
     expect(resource.status).toBe(200);
     expect(await resource.json()).toMatchObject({ mediaItems: [expect.anything()] });
+    // The start page links to some.
+    const { headers } = await fetch(`${address}/api/App`);
+    expect(headers.get('link')?.match(/; rel="example"; title="/g)).toHaveLength(3);
     demo.kill('SIGINT');
     expect(await ended).toBe(0);
     expect(lines).toContain('Shutting down after running streams finish; repeat to exit at once');
