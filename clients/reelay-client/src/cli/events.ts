@@ -18,7 +18,7 @@ export type ProgramEvent =
       readonly entries: number;
       /** What is fetched of an item; null also of a conversion that the instance does not list. */
       readonly rendition: Described | null;
-      /** The stream of an item. */
+      /** The stream of an item, or of an archive. */
       readonly url: string | null;
     }
   | {

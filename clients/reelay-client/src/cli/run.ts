@@ -99,6 +99,8 @@ async function fetchLink(
     },
   };
   const client = createClient({ instance, accessKey });
+  /** Entries of a list are resolved when they are fetched. */
+  const resolve = () => client.resolve(link, { ...retry, maxEntryWaitSeconds: 1 });
   const showProgress = (progress: DownloadProgress) => {
     hasBegun = true;
     onProgress(progress);
@@ -115,7 +117,7 @@ async function fetchLink(
     };
     const paths = isJson ? { write: () => undefined } : stdout;
     const run = async () => {
-      if (isJson) emit(resolvedEvent(link, await client.resolve(link, { ...retry, maxEntryWaitSeconds: 0 })));
+      if (isJson) emit(resolvedEvent(link, await resolve()));
       return reportSync(client, syncing, { stdout: paths, stderr, isQuiet, clear });
     };
     while (everyMinutes !== undefined) {
@@ -135,8 +137,7 @@ async function fetchLink(
   if (folder !== undefined && (isList || (await isListFolder(folder)))) return sync(folder);
   const url = await client.locate(link, selection, retry).catch(async (error: unknown) => {
     if (isFile || !(error instanceof ReelayError) || error.status !== 415) throw error;
-    const { type } = await client.resolve(link, { ...retry, maxEntryWaitSeconds: 0 });
-    if (type !== 'PlayList') throw error;
+    if ((await resolve()).type !== 'PlayList') throw error;
     if (folder === undefined)
       throw new UsageError('The link is a list: -o FOLDER/ downloads its entries, --format zip makes one file of them');
     return undefined;
@@ -144,8 +145,7 @@ async function fetchLink(
   if (url === undefined) return sync(folder ?? '.');
   const isHeight = /^\d+p$/i.test(selection.quality ?? '');
   const isNamed = isHeight || selection.quality === 'best' || selection.quality === 'worst';
-  const resolved =
-    isJson || (isNamed && selection.format === undefined) ? await client.resolve(link, retry) : undefined;
+  const resolved = isJson || (isNamed && selection.format === undefined) ? await resolve() : undefined;
   if (resolved) emit(resolvedEvent(link, resolved, url));
   const rendition = resolved && renditionAt(url, resolved.mediaItems);
   const taller = isHeight && rendition && describeTaller(selection, rendition.label, resolved.mediaItems);
@@ -156,8 +156,8 @@ async function fetchLink(
   }
   if (isPiped) {
     const write = (bytes: Uint8Array) =>
-      new Promise<void>((resolve, reject) => {
-        stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
+      new Promise<void>((settle, reject) => {
+        stdout.write(bytes, (error) => (error ? reject(error) : settle()));
       });
     const bytes = await pipe(client, url, (chunk) => requireWritable('standard output', write(chunk)), {
       ...retry,
