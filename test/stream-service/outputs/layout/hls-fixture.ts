@@ -2,13 +2,15 @@ import { expect } from 'vitest';
 import { checkPlaylist } from '../../../support/hls-checker.ts';
 import { sendRequest } from '../../../support/request.ts';
 
-/** A playlist that is there. */
+/** A playlist that is there, its audio and its subtitles. */
 export async function readPlaylist(url: string) {
   const { status, headers, body } = await sendRequest(url);
   expect([url, status, status === 200 ? '' : body.toString()]).toEqual([url, 200, '']);
   expect(headers['content-type']).toBe('application/vnd.apple.mpegurl');
   expect(headers).not.toHaveProperty('content-disposition');
-  return checkPlaylist(body.toString());
+  const { media, ...playlist } = checkPlaylist(body.toString());
+  const ofType = (type: string) => media.filter(({ TYPE }) => TYPE === type);
+  return { ...playlist, media: ofType('AUDIO'), texts: ofType('SUBTITLES') };
 }
 
 /** The addresses of the playlists of a master playlist: of its variants, and of their media. */
