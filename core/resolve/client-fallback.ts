@@ -65,12 +65,11 @@ export function createClientFallback<Request extends LinkRequest, Extraction>(
     });
 }
 
-const isBotCheck = (error: unknown): error is NotDeliverable =>
-  error instanceof NotDeliverable && error.reason === 'bot-check';
-
 const wantsSignIn = (error: unknown): boolean =>
-  isBotCheck(error) && (error.cause as { readonly extractor?: string } | undefined)?.extractor === YOUTUBE;
+  error instanceof NotDeliverable &&
+  error.reason === 'bot-check' &&
+  (error.cause as { readonly extractor?: string } | undefined)?.extractor === YOUTUBE;
 
-/** Whether YouTube says of the video itself that it cannot be had. */
+/** Whether YouTube says of the video itself that it cannot be had, rather than of who asks. */
 const isOfLink = (error: unknown): boolean =>
-  error instanceof NotFound || (error instanceof NotDeliverable && !isBotCheck(error));
+  error instanceof NotFound || (error instanceof NotDeliverable && !['bot-check', 'refused'].includes(error.reason));

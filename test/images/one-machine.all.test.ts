@@ -95,32 +95,35 @@ describe.skipIf(containersUnavailable)('container for one machine', () => {
     expect([mp3.status, mp3.body.toString('latin1', 0, 3)]).toEqual([200, 'ID3']);
   });
 
-  it('runs as any user, and keeps a folder in step by the command of compose.yaml', async () => {
-    const user = '4321:4321';
-    const fresh = await temporaryFolder();
-    const started = await startOneMachine(image, fresh, { EGRESS_ALLOW: origin.host }, user);
-    container = started.container;
-    await container.said(/^Ready: /);
-    const compose = await readFile('compose.yaml', 'utf8');
-    const [, block = ''] = /^ {2}folder:[\s\S]*?\n {4}command:\n((?: {6}- .*\n)+)/m.exec(compose) ?? [];
-    const command = [...block.matchAll(/^ {6}- (.*)$/gm)].map(([, word = '']) =>
-      word
-        .replace(/\$\{REELAY_LIST:-\}/, origin.url('/feeds/podcast.xml'))
-        .replaceAll(/\$\{\w+:-(.*?)\}/g, '$1')
-        .replace('/folder/', '/tmp/'),
-    );
-    const folder = await temporaryFolder();
-    const client = await startContainer(image, {
-      command,
-      user,
-      env: { REELAY_INSTANCE: started.baseUrl },
-      volumes: { '/tmp': folder },
-    });
-    await expect.poll(() => client.stderr).toContain('3 fetched, 0 there already, 0 failed\n');
-    client.kill('SIGTERM');
-    expect(await client.ended).toBe(EXIT_CODES.interrupted);
-    expect((await readdir(folder)).filter((name) => name.includes('Episode '))).toHaveLength(3);
-  });
+  // As root, as the add-on of Home Assistant does.
+  it.each(['4321:4321', '0:0'])(
+    'runs as %s, and keeps a folder in step by the command of compose.yaml',
+    async (user) => {
+      const fresh = await temporaryFolder();
+      const started = await startOneMachine(image, fresh, { EGRESS_ALLOW: origin.host }, user);
+      container = started.container;
+      await container.said(/^Ready: /);
+      const compose = await readFile('compose.yaml', 'utf8');
+      const [, block = ''] = /^ {2}folder:[\s\S]*?\n {4}command:\n((?: {6}- .*\n)+)/m.exec(compose) ?? [];
+      const command = [...block.matchAll(/^ {6}- (.*)$/gm)].map(([, word = '']) =>
+        word
+          .replace(/\$\{REELAY_LIST:-\}/, origin.url('/feeds/podcast.xml'))
+          .replaceAll(/\$\{\w+:-(.*?)\}/g, '$1')
+          .replace('/folder/', '/tmp/'),
+      );
+      const folder = await temporaryFolder();
+      const client = await startContainer(image, {
+        command,
+        user,
+        env: { REELAY_INSTANCE: started.baseUrl },
+        volumes: { '/tmp': folder },
+      });
+      await expect.poll(() => client.stderr).toContain('3 fetched, 0 there already, 0 failed\n');
+      client.kill('SIGTERM');
+      expect(await client.ended).toBe(EXIT_CODES.interrupted);
+      expect((await readdir(folder)).filter((name) => name.includes('Episode '))).toHaveLength(3);
+    },
+  );
 
   it('drains on SIGTERM, leaves no process, and finds its keys again in the volume', async () => {
     const first = await start();

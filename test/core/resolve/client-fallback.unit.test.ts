@@ -45,6 +45,7 @@ describe('a video for which YouTube wants a sign-in', () => {
 
   it.each([
     ['wants a sign-in', signIn],
+    ['is refused', () => new NotDeliverable('refused', { reason: 'refused' })],
     ['fails', broken],
   ])('is not asked for again within the hour by an address for which it then %s', async (_, failure) => {
     vi.useFakeTimers({ now: 0, toFake: ['Date'] });
