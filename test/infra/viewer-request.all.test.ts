@@ -383,6 +383,10 @@ describe('what the function answers', () => {
     });
     expect(result.body).toMatch(/<h1>Method Not Allowed<\/h1>.*<a href="\/problems\/method-not-allowed">/);
     expect((await ask({}, 'HEAD /api/App/requests', { accept })).result.body).toBeUndefined();
+    const refused = await ask({ isPrivate: true }, 'GET /api/App/requests', { accept, 'x-api-key': '<b>' });
+    expect(refused.result).toMatchObject({ statusCode: 401, headers: { 'www-authenticate': expect.anything() } });
+    expect(refused.result.body).toContain('<p>The access key is not valid.</p>');
+    expect(refused.result.body).not.toContain('<b>');
   });
 });
 

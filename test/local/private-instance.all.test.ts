@@ -111,6 +111,15 @@ describe('a private instance', () => {
     }
   });
 
+  it('tells a browser of a wrong key by a page', async () => {
+    const refused = await get('/api/App/requests', { authorization: `Bearer ${WRONG}`, accept: 'text/html,*/*;q=0.8' });
+    expect([refused.status, refused.headers.get('content-type')]).toEqual([401, 'text/html; charset=utf-8']);
+    expect(refused.headers.get('www-authenticate')).toMatch(/^Bearer /);
+    const html = await refused.text();
+    expect(html).toMatch(/<h1>Access key required<\/h1>\n<p><strong>The access key is not valid\.<\/strong>/);
+    expect(html).toContain('href="../../problems.css"');
+  });
+
   it('answers GetAppInfo without a key, and HEAD without a body', async () => {
     expect(await (await get('/API/app')).json()).toMatchObject({ isHealthy: true });
     const head = await get('/api/App/requests', {}, { method: 'HEAD' });
