@@ -40,8 +40,8 @@ const linksOf = (texts: readonly string[], page: string | undefined): string[] =
 /** Whether a text is a link that exceeds the limit. */
 export const isTooLong = (text: string): boolean => text.trim().length > MAX_LINK_CHARACTERS && WHOLE.test(text.trim());
 
-/** The lines of a text that has links which contain none of them. */
-export function linesWithoutLink(text: string, page = globalThis.location?.host): string[] {
+/** The lines of a text that contain none of its links, or one beyond the limit. */
+export function unopenedLines(text: string, page = globalThis.location?.host): string[] {
   const links = new Set(linksFromText(text, page));
   const lines = text.split(/\r?\n/).map((line) => line.trim());
   return lines.filter((line) => line !== '' && !linksFromText(line, page).some((link) => links.has(link)));

@@ -80,14 +80,14 @@ describe('a link arrives', () => {
     await visitor.paste(`${links.join('\n')}\nnot one`);
     await visitor.page.keyboard.press('Enter');
     await visitor.heading('Pasted links');
-    await visitor.alerts('Not a link: not one');
+    await visitor.alerts('Not opened: not one');
     await visitor.button(/^Download 1/).waitFor();
     const failed = visitor.byRole('checkbox', `Select ${links[1]}`);
     expect([await failed.isChecked(), await failed.isDisabled()]).toEqual([false, true]);
     expect(await visitor.byRole('checkbox', 'Select all').isChecked()).toBe(true);
     await visitor.field.focus();
     await visitor.page.keyboard.press('Enter');
-    await visitor.alerts('Not a link: not one');
+    await visitor.alerts('Not opened: not one');
     await visitor.byRole('link', 'Reelay, start page').click();
     await eventually(() => visitor.page.locator('#field-message').textContent()).toBe('');
   });

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import {
   bookmarklet,
   isTooLong,
-  linesWithoutLink,
   linkFromText,
   linksFromLocation,
   linksFromText,
@@ -10,6 +9,7 @@ import {
   shareableLocation,
   textFromLocation,
   textOfTransfer,
+  unopenedLines,
 } from '../../../web/src/links.ts';
 
 describe('linkFromText', () => {
@@ -111,7 +111,7 @@ it.each([
   ['https://a.example/\nfilm.mov', ['film.mov']],
   ['a.example/x\nno link', ['no link']],
   ['https://a.example/\nhttps://a.example/', []],
-])('finds the lines of %j that have no link', (text, lines) => expect(linesWithoutLink(text)).toEqual(lines));
+])('names the lines of %j that are not opened', (text, lines) => expect(unopenedLines(text)).toEqual(lines));
 
 describe('textOfTransfer', () => {
   const transfer = (types: Record<string, string>) => ({ getData: (type: string) => types[type] ?? '' });
@@ -140,6 +140,7 @@ describe('textOfTransfer', () => {
   it('bounds a batch', () => {
     const text = Array.from({ length: 150 }, (_, index) => `https://a.example/${index}`).join('\n');
     expect(linksFromText(text)).toHaveLength(100);
+    expect(unopenedLines(text)).toEqual(text.split('\n').slice(100));
   });
 });
 

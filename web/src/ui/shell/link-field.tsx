@@ -1,13 +1,6 @@
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import {
-  isTooLong,
-  linesWithoutLink,
-  linksFromText,
-  pagePath,
-  shareableLocation,
-  textOfTransfer,
-} from '../../links.ts';
+import { isTooLong, linksFromText, pagePath, shareableLocation, textOfTransfer, unopenedLines } from '../../links.ts';
 import type { TextKey } from '../../texts.ts';
 import { usePage } from '../context.ts';
 import { Button, Icon } from '../controls.tsx';
@@ -20,7 +13,7 @@ export const LinkField = ({ outcome }: { readonly outcome: Outcome }) => {
   /** Input that is not a link, for editing. */
   const given = outcome.phase === 'idle' ? outcome.text : undefined;
   const [fault, setFault] = useState<TextKey>();
-  /** Lines that were entered between the links of an address of this page. */
+  /** Lines beside the links that led to an address of this page. */
   const [skipped, setSkipped] = useState({ search: '', lines: '' });
   const input = useRef<HTMLInputElement>(null);
   /** @param isChecked whether to say what is wrong with it */
@@ -47,7 +40,7 @@ export const LinkField = ({ outcome }: { readonly outcome: Outcome }) => {
     const address = shareableLocation(links);
     setSkipped({
       search: address.slice(pagePath().length + 1),
-      lines: linesWithoutLink(text).join(', ').slice(0, MAX_CHARACTERS),
+      lines: unopenedLines(text).join(', ').slice(0, MAX_CHARACTERS),
     });
     location.assign(address);
     return true;
@@ -114,7 +107,7 @@ export const LinkField = ({ outcome }: { readonly outcome: Outcome }) => {
   );
 };
 
-/** Of lines without a link that are named. */
+/** Of lines that are named. */
 const MAX_CHARACTERS = 120;
 
 /** Not in every browser, and only on HTTPS. */
