@@ -14,7 +14,7 @@ import { codecOf } from './codecs.ts';
 export type ChoiceSource = Pick<Choice, 'rendition' | 'bitrateKbps' | 'codec' | 'isSizeLimit'>;
 
 /** Bytes of the tags that `tags=true` adds to a file. */
-export const TAG_BYTES = 65_536;
+const TAG_BYTES = 65_536;
 /** Audio within a video, of which nothing is known, hardly ever has more. */
 const MAX_USUAL_KBPS = 320;
 
@@ -43,10 +43,9 @@ export function soundSources(
       return known === codecName || (!known && codec === 'aac' && rendition.fileExtension === '.mp4');
     });
     if (!source || audio.some((rendition) => rendition.fileExtension === fileExtension)) return [];
-    const { fileSizeBytes } = source;
+    const { fileSizeBytes: size } = source;
     const isSizeLimit = isVideo(source) || undefined;
-    const bytes =
-      isSizeLimit && fileSizeBytes ? Math.min(fileSizeBytes, bytesAt(MAX_USUAL_KBPS) ?? fileSizeBytes) : fileSizeBytes;
+    const bytes = size && Math.min(size, (isSizeLimit && bytesAt(MAX_USUAL_KBPS)) || size);
     return { rendition: converted(source, container, tagged(bytes)), codec: codecName, isSizeLimit };
   });
   const source = audio.find(({ key }) => key === mp3?.key);
