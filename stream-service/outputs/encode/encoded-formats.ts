@@ -67,7 +67,7 @@ export const mp3Encoding = (bitrateKbps: Mp3BitrateKbps = MP3_BITRATE_KBPS): Fra
   lookAheadFrames: LAME_LOOK_AHEAD_FRAMES,
   outputArgs: [
     ...['-c:a', 'libmp3lame', '-b:a', `${bitrateKbps}k`, '-reservoir', '0'],
-    ...['-write_xing', '0', '-id3v2_version', '0', '-flush_packets', '0', '-f', 'mp3'],
+    ...['-write_xing', '0', '-id3v2_version', '0', '-f', 'mp3'],
   ],
 });
 
@@ -142,7 +142,7 @@ const ENCODING: FrameEncoding = {
   unitFrames: 100,
   warmUpFrames: 0,
   lookAheadFrames: 0,
-  outputArgs: ['-c:a', 'pcm_s16le', '-flush_packets', '0', '-f', 's16le'],
+  outputArgs: ['-c:a', 'pcm_s16le', '-f', 's16le'],
 };
 
 /** Its header has the size: there is no WAV of a source that has to be read from its beginning. */

@@ -61,6 +61,8 @@ interface FrameRangeEncode {
   readonly bytes: number;
   /** Bytes of a file that it takes from where it seeks to. */
   readonly expectedBytes?: number;
+  /** Its stream waits for every frame. @default it is read ahead */
+  readonly isFirst?: boolean;
 }
 
 /**
@@ -74,13 +76,13 @@ const FIXED_FORMAT = ['-reinit_filter', '0'];
  * takes for the end of the audio, so that silence never replaces missing audio.
  */
 const encodeFrameRange = (
-  { source, encoding, inputArgs, filters, skipBytes, bytes, expectedBytes }: FrameRangeEncode,
+  { source, encoding, inputArgs, filters, skipBytes, bytes, expectedBytes, isFirst = false }: FrameRangeEncode,
   encoder: EncoderOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> =>
   withInput({ source, expectedBytes }, encoder, (input) =>
     cut(
-      runEncoder(input, [...FIXED_FORMAT, ...inputArgs], encodeArgs(filters, encoding), encoder, signal),
+      runEncoder(input, [...FIXED_FORMAT, ...inputArgs], encodeArgs(filters, encoding, isFirst), encoder, signal),
       skipBytes,
       bytes,
     ),
@@ -185,6 +187,7 @@ export function openFrameRangeEncoder(options: FrameRangeEncoderOptions) {
   };
 
   return async function* encode(range: FrameRange, signal: AbortSignal, ofStream: AbortSignal): AsyncGenerator<Buffer> {
+    const isFirst = opened === undefined;
     opened ??= open(ofStream);
     const start = await abortable(opened.start, signal);
     const { readFromSeconds, readSeconds, filters, ...output } = planFrameRange(range, encoding);
@@ -193,7 +196,7 @@ export function openFrameRangeEncoder(options: FrameRangeEncoderOptions) {
     const inputArgs = [...seek, '-copyts'];
     const expectedBytes = Math.ceil(readSeconds * bytesPerSecond);
     yield* encodeFrameRange(
-      { ...output, encoding, source: opened.source, inputArgs, expectedBytes, filters: filters(start) },
+      { ...output, encoding, isFirst, source: opened.source, inputArgs, expectedBytes, filters: filters(start) },
       encoder,
       signal,
     );
@@ -224,9 +227,12 @@ const STEREO = 'aformat=channel_layouts=stereo';
 /** Filters of a sequential conversion, which ends with the audio. */
 const sequentialFilters = ({ sampleRate }: FrameEncoding) => `aresample=${sampleRate}:${FOLLOW_TIMESTAMPS},${STEREO}`;
 
-/** Output arguments for the first audio track. */
-const encodeArgs = (filters: string, { outputArgs }: FrameEncoding): string[] => [
-  ...['-map', '0:a:0', '-af', filters],
+/**
+ * Output arguments for the first audio track.
+ * @param isFlushed FFmpeg writes each frame, not 32 KB: of MP3 a second and a half, of which the first byte waits for two
+ */
+const encodeArgs = (filters: string, { outputArgs }: FrameEncoding, isFlushed = false): string[] => [
+  ...['-map', '0:a:0', '-af', filters, '-flush_packets', isFlushed ? '1' : '0'],
   ...outputArgs,
 ];
 
