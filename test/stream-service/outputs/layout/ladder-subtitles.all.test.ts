@@ -289,7 +289,10 @@ describe('the receiver of another origin shows both languages when they are said
   ] as const;
   itInChromium.each(
     PLAYERS.flatMap(([name, library, file, script]) =>
-      sources.map(([kind, start]) => [name, file, kind, library, script, start] as const),
+      sources
+        // dash.js (5.2.1) drops subtitles that arrive while it seeks: those of lists it does not always show here.
+        .filter(([kind]) => name !== 'dash.js' || kind === 'files')
+        .map(([kind, start]) => [name, file, kind, library, script, start] as const),
     ),
   )('by %s, %s of %s', async (_name, file, _kind, library, script, start) => {
     const url = (await start())(file);
