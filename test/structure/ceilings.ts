@@ -7,8 +7,8 @@ export const CEILINGS = {
    * Code of the source files that a request crosses, by operation (`npm run dev -- trace-files`): of whole files, so that a file which tells
    * one story counts with what this request does not need of it.
    */
-  codeOfRequest: { GetResource: 261_100, Media: 205_400, Combined: 312_200 },
-  code: { product: 2_099_000, tests: 2_643_000 },
+  codeOfRequest: { GetResource: 271_600, Media: 205_900, Combined: 313_300 },
+  code: { product: 2_168_000, tests: 2_761_000 },
   /**
    * Only ever fewer: interfaces of parameters, and files outside of a parameter's own folders that name it. One of them says what each
    * output can hold (`outputs/output-formats.ts`).
@@ -16,5 +16,5 @@ export const CEILINGS = {
   parameterInterfaces: 20,
   filesNaming: { skip: 18, chapters: 30, subtitles: 27, audio: 13 },
   /** Words of all Markdown files but the changelog. */
-  words: 33_250,
+  words: 35_300,
 };
