@@ -77,12 +77,12 @@ describe('get-resource', () => {
     expect((await send('get-resource', event)).statusCode).toBe(status);
   });
 
-  it('tells of an entry event whether its failure is final', async () => {
+  it('tells of an entry event whether its failure is final, and why', async () => {
     const request = { url: 'https://media.example/v', entry: {}, ancestors: ['https://media.example/list'] };
     const entry = { kind: 'entry', deadline: Date.now() + 20_000, request };
     expect(await send('get-resource', entry)).toEqual({ failure: 'passing' });
     const itself = { ...entry, request: { ...request, url: 'https://media.example/list' } };
-    expect(await send('get-resource', itself)).toEqual({ failure: 'final' });
+    expect(await send('get-resource', itself)).toEqual({ failure: 'final', reason: 'not-found' });
   });
 
   it.each([{ kind: 'entry' }, { kind: 'other', request: null }])(
