@@ -1,4 +1,5 @@
-import { type MutableRef, useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
+import type { RefObject } from 'preact';
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import { type Choice, secondsOf } from '../../renditions/index.ts';
 import type { TextKey } from '../../texts.ts';
 import { usePage } from '../context.ts';
@@ -64,7 +65,7 @@ export const PlaylistEntry = ({ isHidden, ...props }: PlaylistEntryProps) => {
 
 interface RowProps extends Omit<PlaylistEntryProps, 'isHidden'> {
   /** Set by the row. */
-  readonly close: MutableRef<(() => void) | undefined>;
+  readonly close: RefObject<(() => void) | undefined>;
 }
 
 /** An entry; expanded, its renditions. */
@@ -163,7 +164,7 @@ function actionText({ item, waiting, failure }: Entry, isOpen: boolean): TextKey
   return isOpen ? 'list.close' : 'list.open';
 }
 
-const EntryCover = ({ number, item }: Pick<PlaylistRow, 'number'> & Pick<Entry, 'item'>) => (
+const EntryCover = ({ number, item }: Partial<Pick<PlaylistRow, 'number'>> & Pick<Entry, 'item'>) => (
   <div class="entry-cover">
     <Cover url={item.coverUrl} link={item.requestedUrl} isSmall />
     {number !== undefined && <span class="entry-number figures">{number}</span>}
