@@ -37,7 +37,7 @@ export function createClientFallback<Request extends LinkRequest, Extraction>(
   if (youtubeFallbackClient === undefined || youtubeFallbackClient === 'off') return extract;
   if (ytDlpExtractorArgs.some((item) => SETS_CLIENT.test(item))) return extract;
   const cookieFiles = cookiesFile === undefined ? cookiesDir : [cookiesFile, ...cookiesDir];
-  /** Of the last attempt, by identity: whether YouTube served it. */
+  /** Whether YouTube served the last attempt, by identity. */
   const served = createCache<string, Promise<boolean>>({ maxEntries: MAX_IDENTITIES, maxAgeMs: FAILED_FOR_MS });
 
   const hasCookies = async (): Promise<boolean> => {

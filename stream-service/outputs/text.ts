@@ -45,7 +45,7 @@ export function selectSubtitle(resource: Resource, language: string): SelectedSu
 
 /** Subtitles as a menu of players shows them. */
 export interface NamedText {
-  /** Of the subtitle file. */
+  /** Id of the subtitle file. */
   readonly id: string;
   readonly name: string;
   /** BCP 47; absent if unknown. */
@@ -85,7 +85,7 @@ export function listTexts(resource: Resource): readonly NamedText[] {
 /** A subtitle file, converted. */
 export interface TextPlan extends PlannedOutput {
   readonly kind: 'text';
-  /** Of the subtitle file. */
+  /** Id of the subtitle file. */
   readonly id: string;
   readonly found: KeyedSubtitle;
   readonly format: SubtitleFormat;

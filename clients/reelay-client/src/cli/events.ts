@@ -84,7 +84,7 @@ export function renditionAt(url: string, items: ResourceInformation['mediaItems'
   const { pathname, searchParams } = new URL(url);
   const key = decodeURIComponent(pathname.split('/').at(-1) ?? '');
   const all = items.flatMap(({ video, audio }) => [...(video?.renditions ?? []), ...(audio?.renditions ?? [])]);
-  // Of a private instance the signature follows, which differs from answer to answer.
+  // On a private instance the key is followed by its signature, which differs in each response.
   const isOf = (rendition: MediaRendition) => rendition.key.split('.')[0] === key.split('.')[0];
   return all.find((rendition) => isOf(rendition) && rendition.convertTo === searchParams.get('format'));
 }

@@ -192,7 +192,7 @@ async function readList(client: Client, link: string, limit = Number.POSITIVE_IN
     };
     const { mediaItems } = await client.resolve(link, { ...options, onHeaders });
     const { unavailable = [], isCut = false, next } = counts ?? {};
-    // Of an instance that does not tell them, the reasons are unknown.
+    // Older instances do not report the reasons.
     const details = unavailable.length > 0 ? await client.getDetails(link, options).catch(() => undefined) : undefined;
     const gone = new Map(details?.unavailable?.map((entry) => [entry.number, entry]));
     const items = (mediaItems ?? []).values();

@@ -36,7 +36,7 @@ export function codecString(stsd: Buffer): string {
   }
 }
 
-/** Of a NAL unit: VPS, SPS and PPS (ITU-T H.265 table 7-1). */
+/** Types of NAL units: VPS, SPS and PPS (ITU-T H.265 table 7-1). */
 const HEVC_SETS = [32, 33, 34];
 /** Before the arrays of `hvcC` (ISO/IEC 14496-15 §8.3.3.1.2). */
 const HVCC_BYTES = 23;

@@ -4,7 +4,7 @@ import { type ListedStream, type ListedText, rateOf, TEXT_ROLE } from './playlis
 /** Units per second of the times in a manifest. */
 const TIMESCALE = 90_000;
 
-/** Nobody sees that subtitles are early by less. */
+/** Subtitles that are early by less are not noticed. */
 const MAX_TEXT_DELAY_SECONDS = 0.5;
 
 /**

@@ -143,7 +143,7 @@ export const rateOf = ({ segments }: Pick<HlsStream, 'segments'>): Bandwidth =>
 const targetSeconds = (segments: HlsStream['segments']): number =>
   segments.reduce((longest, { durationSeconds }) => Math.max(longest, Math.round(durationSeconds)), 1);
 
-/** Of the members of a group, whose names differ (§4.3.4.1.1). */
+/** Attributes of the members of a group, whose names must differ (RFC 8216 §4.3.4.1.1). */
 function nameAttributes(members: readonly SoundName[]): readonly (readonly string[])[] {
   const names = new Set<string>();
   return members.map(({ name, language }) => {
