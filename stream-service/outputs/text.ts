@@ -104,7 +104,7 @@ export function planSubtitle(found: KeyedSubtitle, format: SubtitleFormat = 'vtt
   };
 }
 
-/** The plan of one that `listTexts` lists, as WebVTT. Undefined: there is none of the id. */
+/** Plans the WebVTT file of subtitles that `listTexts` lists. Undefined: no subtitles have this id. */
 export function planText(resource: Resource, textId: string | undefined): TextPlan | undefined {
   const subtitle = resource.subtitles?.find(({ id }) => id === textId);
   const track = resource.tracks.find(({ formatId }) => formatId === subtitle?.formatId);

@@ -18,7 +18,7 @@ async function scriptOf(shell: string): Promise<string> {
   return script;
 }
 
-/** Calls what is registered, as bash does. A request for the names of files is what bash is told. */
+/** Calls the registered completion function, as bash does. Where it asks for file names, the call of `compopt` is returned. */
 async function inBash(line: string): Promise<string[]> {
   const command = `source "$1"; compopt() { echo "$@"; }
 COMP_WORDS=($2); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))

@@ -78,7 +78,7 @@ describe('GET /api/Fetch/GetDetails', () => {
         { number: 3, url: entry('drm', 3), title: 'Entry 3', reason: 'drm' },
       ],
     });
-    // Of a list with one that is left, that of the item.
+    // A list with one available entry has the details of that item.
     expect(await getDetails('/site/list/one-left?n=2&dead=1')).toMatchObject({
       type: 'Media',
       title: expect.stringContaining('one-left-2'),

@@ -111,7 +111,12 @@ const BROKEN: readonly (readonly [problem: string, from: Name, to: Name, spoil: 
     'hobby',
     functionOf('OriginSecretMaker', { Timeout: 10 }),
   ],
-  ['create ToolsInPlace, no answer: it ends when', 'nothing', 'hobby', functionOf('ToolsLayer', { Timeout: 900 })],
+  [
+    'create ToolsInPlace, no answer: it ends after the deadline',
+    'nothing',
+    'hobby',
+    functionOf('ToolsLayer', { Timeout: 900 }),
+  ],
   ['create OriginSecret, no answer: a missing', 'nothing', 'hobby', without('Custom::OriginSecret')],
   [
     'create TaskImage, late: it acts before Another',

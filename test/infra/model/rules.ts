@@ -119,7 +119,7 @@ const deadline: Rule = (cell) => {
   const { Type, Properties: { ServiceTimeout } = {} } = cell.resource;
   if (!Type.startsWith('Custom::')) return undefined;
   const seconds = Number(propertyOf(cell, 'ServiceToken', 'Timeout') ?? 3);
-  if (seconds >= Number(ServiceTimeout ?? LONGEST_WAIT)) return 'it ends when nobody waits for its response';
+  if (seconds >= Number(ServiceTimeout ?? LONGEST_WAIT)) return 'it ends after the deadline of its custom resource';
   const isOwn = String(propertyOf(cell, 'ServiceToken', 'Description')).startsWith('Reelay ');
   if (isOwn && ServiceTimeout === undefined) return 'a missing response is waited for, for an hour';
   return isOwn && seconds < RESPONSE_RESERVE + LEAST_WORK ? 'it has no time to work' : undefined;

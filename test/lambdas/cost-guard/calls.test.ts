@@ -156,7 +156,7 @@ describe('createHostWatch', () => {
     ],
     ['stops one that came up and is gone', `${quarter('r')}rmm`, [[15, 'read'], ...stopped(17)]],
     ['reads nothing for one that is wanted for less', `${quarter('m').slice(1)}-${quarter('m')}`, []],
-    ['reads nothing while nobody wants one', quarter('--'), []],
+    ['reads nothing while no stream host is wanted', quarter('--'), []],
     ['stops a second one too', `${quarter('m')}m-${quarter('m')}m`, [...stopped(15), ...stopped(32)]],
   ])('%s', async (_, minutes, expected) => expect(await watch(minutes)).toEqual(expected));
 

@@ -3,7 +3,7 @@ import type { Settings } from '../../../core/config/index.ts';
 import { useSite } from '../use-site.ts';
 import { createYoutube, watchUrl } from './youtube.ts';
 
-/** A session that several clients use is told to sign in; one that VISIONOS alone uses is not. */
+/** The site demands a sign-in of a session that several clients have used, and serves one that only VISIONOS has used. */
 const REFUSED_TO_SEVERAL = watchUrl('signinfirst');
 const REFUSED_TO_ALL = watchUrl('botcheckbot');
 

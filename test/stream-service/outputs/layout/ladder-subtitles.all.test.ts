@@ -210,8 +210,7 @@ describe('subtitles of a presentation', () => {
 });
 
 /**
- * For each language: plays from the beginning past the first words, and pauses at the second ones. A player is told to show a language by
- * `select`.
+ * For each language: plays from the beginning past the first words, and pauses at the second ones. `select` has the player show a language.
  */
 const WATCH = `async (select) => {
   const shown = () => [...video.textTracks].flatMap(({ mode, activeCues }) => mode === 'showing' ? [...activeCues ?? []] : []);

@@ -45,7 +45,7 @@ const rowsOf = (choices: readonly Choice[]): readonly (readonly Choice[])[] => [
 ];
 
 interface RowProps extends Omit<ChoiceListProps, 'choices'> {
-  /** Of the group of radio buttons. */
+  /** The `name` that the radio buttons share. */
   readonly name: string;
   readonly rates: readonly Choice[];
 }
